@@ -1,0 +1,1 @@
+"""Measuring for Laya's retrieval toolkit: dataset loaders, IR metrics and benchmarks."""

@@ -1,0 +1,1 @@
+"""The embedded default models of Laya's retrieval toolkit: data only, no code."""

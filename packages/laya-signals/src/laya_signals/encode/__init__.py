@@ -1,0 +1,1 @@
+"""Encoders: a text to one dense vector."""

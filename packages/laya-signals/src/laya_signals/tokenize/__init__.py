@@ -1,0 +1,1 @@
+"""Tokenizers: a text to index terms."""
