@@ -1,6 +1,6 @@
 """Text-to-signal functions shared by the index clock and the query clock."""
 
-from laya_signals.component import Component, Config
+from laya_signals.component import Component, ComponentConfig
 from laya_signals.encode.base import Encoder
 from laya_signals.errors import (
     ConfigError,
@@ -15,7 +15,7 @@ from laya_signals.tokenize.base import Tokenizer
 
 __all__ = [
     "Component",
-    "Config",
+    "ComponentConfig",
     "ConfigError",
     "EncodeError",
     "Encoder",

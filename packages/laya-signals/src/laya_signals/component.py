@@ -12,30 +12,31 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 from laya_signals.errors import ConfigError
 
 
-class Config(BaseModel):
+class ComponentConfig(BaseModel):
     """Settings of a component: immutable, and an unknown key is an error."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
 
-C = TypeVar("C", bound=Config)
+C = TypeVar("C", bound=ComponentConfig)
 
 
 class Component(Generic[C]):
     """Something built from validated settings, given as one mapping or as keywords.
 
-    A subclass names its settings model in `Config` and says what it does in methods of its own:
+    A subclass names its settings model in `Config` and adds the methods of its seam:
 
-    >>> class Greeter(Component["Greeter.Config"]):
-    ...     class Config(Config):
-    ...         name: str = "world"
-    >>> Greeter(name="Ada").config.name == Greeter({"name": "Ada"}).config.name
+    >>> class GreeterConfig(ComponentConfig):
+    ...     name: str = "world"
+    >>> class Greeter(Component[GreeterConfig]):
+    ...     Config = GreeterConfig
+    >>> Greeter(name="Ada").config == Greeter({"name": "Ada"}).config
     True
 
     Raises `ConfigError`, naming the component and the offending key, when the settings are wrong.
     """
 
-    Config: ClassVar[type[Config]] = Config
+    Config: ClassVar[type[ComponentConfig]] = ComponentConfig
 
     #: Raised by one whenever the same settings begin to give other output, so that caches and
     #: bundles made by an older version are not mistaken for current ones.
@@ -44,7 +45,7 @@ class Component(Generic[C]):
     config: C
 
     def __init__(
-        self, config: Mapping[str, Any] | Config | None = None, /, **settings: Any
+        self, config: Mapping[str, Any] | ComponentConfig | None = None, /, **settings: Any
     ) -> None:
         self.config = parse_config(type(self), config, settings)
 
@@ -71,7 +72,7 @@ class Component(Generic[C]):
 
 def parse_config(
     component: type[Component[Any]],
-    config: Mapping[str, Any] | Config | None,
+    config: Mapping[str, Any] | ComponentConfig | None,
     settings: Mapping[str, Any],
 ) -> Any:
     """Validate settings given as a mapping or as keywords against `component.Config`."""
