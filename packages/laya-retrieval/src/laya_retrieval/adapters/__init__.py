@@ -1,0 +1,1 @@
+"""Adapters for LangChain, LlamaIndex and Haystack, each importing its framework lazily."""

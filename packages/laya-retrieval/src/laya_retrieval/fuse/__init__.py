@@ -1,0 +1,1 @@
+"""Fusers: several ranked lists to one."""

@@ -1,0 +1,1 @@
+"""Gates: keep what is relevant, and say whether it answers."""

@@ -1,0 +1,1 @@
+"""Graph sources: who neighbours whom."""

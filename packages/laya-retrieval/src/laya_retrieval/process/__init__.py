@@ -1,0 +1,1 @@
+"""Processors: a query and candidates to candidates."""

@@ -1,0 +1,1 @@
+"""From a query and a backend to the final candidates."""

@@ -1,0 +1,1 @@
+"""Faithful fakes: they refuse what the real thing refuses."""

@@ -1,0 +1,1 @@
+"""Verification: does an answer's text agree with the passages it cites."""
