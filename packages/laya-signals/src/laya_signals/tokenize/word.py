@@ -1,0 +1,171 @@
+"""Terms are words as a reader sees them, in any script."""
+
+from __future__ import annotations
+
+import itertools
+import unicodedata
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import regex
+import Stemmer
+from pydantic import field_validator
+
+from laya_signals.component import Component, ComponentConfig
+from laya_signals.tokenize import stopwords
+
+# Scripts written without spaces between words: their runs become overlapping pairs of characters,
+# so that any word of two characters or more can be found without a dictionary.
+_UNSPACED = (
+    r"\p{Han}\p{Hiragana}\p{Katakana}\p{Hangul}\p{Bopomofo}\p{Thai}\p{Lao}\p{Khmer}\p{Myanmar}ー々"
+)
+
+# Read top to bottom: the first alternative that matches at a place wins.
+_TERM = regex.compile(
+    rf"""(?V1)
+      (?P<unspaced>[{_UNSPACED}][{_UNSPACED}\p{{M}}]*)
+    | (?:(?<![\p{{L}}\p{{N}}])v)?(?P<number>\p{{N}}++(?:[.,]\p{{N}}++)+)  # 3.14  1,200  v1.2.3
+    | (?P<symbol>(?<![\p{{L}}\p{{N}}_.])\.\p{{L}}{{2,15}}(?![\p{{L}}\p{{N}}_.])  # .net
+        | \p{{L}}[\p{{L}}\p{{N}}]{{0,14}}(?:\+\+|\#)(?![\p{{L}}\p{{N}}+\#]))     # c++  c#
+    | (?P<word>[[\p{{L}}\p{{M}}\p{{N}}]--[{_UNSPACED}]]++
+        (?:'(?:t|m|d|re|ve|ll|s)(?![\p{{L}}\p{{M}}\p{{N}}]))?)     # I'm  don't  John's
+    """,
+    regex.VERBOSE,
+)
+_ASCII_WORD = regex.compile(r"[a-z0-9]+")
+_NEEDS_CARE = regex.compile(r"[^\x00-\x7f]|[a-z0-9](?:['#]|\+\+)[a-z]?|\.[a-z]|[0-9][.,][0-9]")
+_APOSTROPHES = str.maketrans({"\u2019": "'", "\u02bc": "'", "\uff07": "'"})
+_THOUSANDS = regex.compile(r"\p{N}{1,3}(?:,\p{N}{3})+(?:\.\p{N}+)?")
+_LETTER = regex.compile(r"\X")
+_IDEOGRAPH = regex.compile(r"\p{Han}")
+_FOLDABLE = regex.compile(r"(?<=[\p{Latin}\p{Greek}])\p{Mn}+")
+
+# A "word" beyond this is no word (base64, a minified script): it is cut so that one odd file
+# cannot blow up the vocabulary's size in bytes. Lucene's limit.
+_LONGEST = 255
+
+
+class WordTokenizerConfig(ComponentConfig):
+    """Settings of `tokenizer.word`.
+
+    `stem` is a Snowball language ("english", "german", …) or None. `stop_words` is a language
+    whose list ships here ("english"), an explicit list of words, or None.
+    """
+
+    stem: str | None = None
+    stop_words: str | tuple[str, ...] | None = None
+
+    @field_validator("stem")
+    @classmethod
+    def _known_language(cls, stem: str | None) -> str | None:
+        if stem is not None and stem not in Stemmer.algorithms():
+            known = ", ".join(sorted(Stemmer.algorithms()))
+            raise ValueError(f"no Snowball stemmer for {stem!r}; known are {known}")
+        return stem
+
+    @field_validator("stop_words")
+    @classmethod
+    def _known_list(cls, stop_words: str | tuple[str, ...] | None) -> str | tuple[str, ...] | None:
+        if isinstance(stop_words, str) and stop_words not in stopwords.BY_LANGUAGE:
+            known = ", ".join(stopwords.BY_LANGUAGE)
+            raise ValueError(
+                f"no stop-word list for {stop_words!r}; known are {known}; "
+                "or give the words themselves as a list"
+            )
+        return stop_words
+
+
+class WordTokenizer(Component[WordTokenizerConfig]):
+    """Unicode words, case and accents folded, stop words dropped, then stemmed.
+
+    - Composed and decomposed text (NFC, NFD) give the same terms; `Café`, `cafe` and `CAFÉ` too.
+    - Chinese, Japanese, Korean, Thai, Lao, Khmer and Burmese runs become overlapping pairs,
+      with each ideograph also alone.
+    - `3.14` and `1.2.3` are one term, `1,200` is `1200`; `c++`, `c#` and `.net` are a term beside
+      the bare word; `covid-19` and `snake_case` are their parts, so each part is found alone;
+      `I'm` and `don't` are one term, and a possessive `'s` is dropped.
+    - With `stem: english` accents are folded before stemming, otherwise after it: the other
+      languages' rules read them.
+    """
+
+    Config = WordTokenizerConfig
+
+    def __init__(
+        self, config: Mapping[str, Any] | ComponentConfig | None = None, /, **settings: Any
+    ) -> None:
+        super().__init__(config, **settings)
+        self._prepare()
+
+    def _prepare(self) -> None:
+        stem = self.config.stem
+        self._fold_first = stem is None or stem in {"english", "porter", "lovins"}
+        self._stem: Callable[[list[str]], list[str]] | None = None
+        if stem is not None:
+            self._stem = Stemmer.Stemmer(stem).stemWords
+        words = self.config.stop_words
+        if words is None:
+            self._stop: frozenset[str] = frozenset()
+        elif isinstance(words, str):
+            self._stop = stopwords.BY_LANGUAGE[words]
+        else:
+            self._stop = frozenset(term for word in words for term in self._words(word))
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {"config": self.config}  # a Snowball stemmer does not pickle
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.config = state["config"]
+        self._prepare()
+
+    def tokenize(self, text: str) -> list[str]:
+        """The terms of `text` in reading order."""
+        words = self._words(text)
+        if self._stop:
+            words = [word for word in words if word not in self._stop]
+        if self._stem is not None:
+            words = self._stem(words)
+            if not self._fold_first:
+                words = [word if word.isascii() else _fold_accents(word) for word in words]
+        return words
+
+    def _words(self, text: str) -> list[str]:
+        if text.isascii():
+            text = text.lower()
+        else:
+            text = unicodedata.normalize("NFC", text).translate(_APOSTROPHES).casefold()
+            text = _fold_accents(text) if self._fold_first else unicodedata.normalize("NFC", text)
+        if not _NEEDS_CARE.search(
+            text
+        ):
+            # Plain English prose: the same terms, several times faster.
+            words: list[str] = _ASCII_WORD.findall(text)
+            return words if len(text) <= _LONGEST else [word[:_LONGEST] for word in words]
+        terms: list[str] = []
+        for match in _TERM.finditer(text):
+            kind = match.lastgroup
+            term = match[kind]
+            if kind == "word":
+                terms.append(term.removesuffix("'s")[:_LONGEST])
+            elif kind == "unspaced":
+                terms += _unspaced(term)
+            elif kind == "number":
+                whole = _THOUSANDS.fullmatch(term)
+                terms.append((term.replace(",", "") if whole else term)[:_LONGEST])
+            else:
+                terms += [term, term.strip(".+#")]
+        return terms
+
+
+def _fold_accents(text: str) -> str:
+    """Latin and Greek letters without their marks; other scripts keep theirs, which carry sense."""
+    bare = _FOLDABLE.sub("", unicodedata.normalize("NFD", text))
+    return unicodedata.normalize("NFC", bare)
+
+
+def _unspaced(run: str) -> list[str]:
+    """Overlapping pairs of characters, and each ideograph alone: one can be a whole query."""
+    letters: list[str] = _LETTER.findall(run)
+    if len(letters) == 1:
+        return letters
+    pairs = [first + second for first, second in itertools.pairwise(letters)]
+    return pairs + [letter for letter in letters if _IDEOGRAPH.match(letter)]
