@@ -1,0 +1,117 @@
+"""The manifest: a bundle's commit point."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+from laya_signals.component import describe
+from pydantic import BaseModel, ConfigDict, ValidationError
+
+from laya_index.errors import ManifestError
+
+FORMAT_VERSION = 1
+FILE_NAME = "manifest.json"
+
+
+class _Part(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class FileEntry(_Part):
+    """One file of the bundle; `inputs` identifies what it was made from, so it can be kept."""
+
+    path: str
+    kind: str
+    rows: int
+    bytes: int
+    sha256: str
+    shard: int | None = None
+    inputs: str | None = None
+
+
+class StackEntry(_Part):
+    """Which stack built the bundle."""
+
+    name: str
+    hash: str
+
+
+class Counts(_Part):
+    """Totals; `skipped` is by reason, `redactions` by kind."""
+
+    documents: int
+    chunks: int
+    terms: int
+    skipped: dict[str, int]
+    redactions: dict[str, int]
+
+
+class Bm25Entry(_Part):
+    """What a query needs to score the lexical signal exactly as it was built."""
+
+    doc_count: int
+    avg_doc_len: float
+    k1: float
+    b: float
+    title_weight: int
+    tokenizer: dict[str, Any]
+    tokenizer_fingerprint: str
+
+
+class EmbeddingEntry(_Part):
+    """Which encoder made an embedding column; a query must be encoded by the same one."""
+
+    provider: str
+    config: dict[str, Any]
+    fingerprint: str
+    dimension: int
+
+
+class Manifest(_Part):
+    """Everything about a bundle except its rows. No time, no host, no absolute path."""
+
+    format_version: int = FORMAT_VERSION
+    stack: StackEntry
+    counts: Counts
+    components: dict[str, str]
+    tenants: list[str] | None
+    bm25: Bm25Entry | None
+    embeddings: dict[str, EmbeddingEntry]
+    files: list[FileEntry]
+
+    def of_kind(self, kind: str) -> list[FileEntry]:
+        """The files of one kind, in the order of their rows."""
+        return [entry for entry in self.files if entry.kind == kind]
+
+    def to_json(self) -> str:
+        """Canonical, readable JSON."""
+        return json.dumps(self.model_dump(mode="json"), indent=1, ensure_ascii=False) + "\n"
+
+
+def read_manifest(bundle: Path) -> Manifest:
+    """The manifest of the bundle in folder `bundle`.
+
+    Raises `ManifestError` when there is none, when it is damaged, or when its format version is
+    not the one that this release reads.
+    """
+    path = bundle / FILE_NAME
+    try:
+        data = json.loads(path.read_text(encoding="utf-8"))
+    except FileNotFoundError as error:
+        raise ManifestError(
+            f"{str(bundle)!r} holds no bundle (no {FILE_NAME}); `laya process STACK` makes one"
+        ) from error
+    except (OSError, ValueError) as error:
+        raise ManifestError(f"cannot read {str(path)!r}: {error}") from error
+    version = data.get("format_version") if isinstance(data, dict) else None
+    if version != FORMAT_VERSION:
+        raise ManifestError(
+            f"{str(path)!r} has format version {version!r}, this release reads {FORMAT_VERSION}; "
+            "build the bundle again with `laya process --full`"
+        )
+    try:
+        return Manifest.model_validate(data)
+    except ValidationError as error:
+        raise ManifestError(f"{str(path)!r} is damaged: {describe(error)}") from error

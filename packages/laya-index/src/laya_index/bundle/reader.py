@@ -1,0 +1,100 @@
+"""Reading one snapshot of a bundle, whatever a writer does meanwhile."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from pathlib import Path
+from types import TracebackType
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from laya_index.bundle.manifest import Manifest, read_manifest
+from laya_index.errors import BundleError
+
+_ATTEMPTS = 20
+
+
+class BundleReader:
+    """One manifest and its files, opened together.
+
+    Every file is opened (memory-mapped) at once: a writer that replaces the bundle afterwards
+    removes names, not what is open here. Where the writer was quicker, the new manifest is taken.
+    """
+
+    def __init__(
+        self, path: Path, manifest: Manifest, files: dict[str, pa.MemoryMappedFile]
+    ) -> None:
+        self.path = path
+        self.manifest = manifest
+        self._files = files
+
+    @classmethod
+    def open(cls, path: Path) -> BundleReader:
+        """Pin the bundle in folder `path` as it is now.
+
+        Raises `ManifestError` when there is no readable manifest, and `BundleError` naming the
+        file when one that it lists is missing or has another size.
+        """
+        missing = ""
+        for attempt in range(_ATTEMPTS):
+            manifest = read_manifest(path)
+            files: dict[str, pa.MemoryMappedFile] = {}
+            try:
+                for entry in manifest.files:
+                    files[entry.path] = pa.memory_map(str(path / entry.path))
+                    if files[entry.path].size() != entry.bytes:
+                        raise BundleError(
+                            f"{str(path / entry.path)!r} has {files[entry.path].size()} bytes, "
+                            f"the manifest says {entry.bytes}; build the bundle again with --full"
+                        )
+            except FileNotFoundError:
+                missing = entry.path
+                for file in files.values():
+                    file.close()
+                if read_manifest(path) == manifest:
+                    break
+                time.sleep(0.01 * attempt)
+            else:
+                return cls(path, manifest, files)
+        raise BundleError(
+            f"{str(path / missing)!r} is named by the manifest but missing; "
+            "build the bundle again with --full"
+        )
+
+    def read(self, kind: str, columns: Sequence[str] | None = None) -> pa.Table:
+        """All rows of one kind of file, in manifest order.
+
+        Raises `BundleError` when the bundle has no such file, or one cannot be read.
+        """
+        entries = self.manifest.of_kind(kind)
+        if not entries:
+            raise BundleError(f"bundle {str(self.path)!r} has no {kind} file")
+        tables = []
+        for entry in entries:
+            file = self._files[entry.path]
+            file.seek(0)
+            try:
+                tables.append(pq.read_table(file, columns=columns))
+            except (pa.ArrowException, OSError) as error:
+                raise BundleError(
+                    f"cannot read {str(self.path / entry.path)!r}: {error}"
+                ) from error
+        return pa.concat_tables(tables)
+
+    def close(self) -> None:
+        """Let go of the files."""
+        for file in self._files.values():
+            file.close()
+
+    def __enter__(self) -> BundleReader:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        self.close()

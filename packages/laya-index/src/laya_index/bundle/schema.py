@@ -1,0 +1,118 @@
+"""The columns of a bundle's files, and the one way they are written.
+
+Types are fixed here, so that a column without a single value keeps its type, and the writer's
+settings are fixed here, so that the same rows always give the same bytes.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+#: Of the chunk columns; raised when one changes its meaning.
+SCHEMA_VERSION = 1
+
+
+def _required(name: str, kind: pa.DataType) -> pa.Field:
+    return pa.field(name, kind, nullable=False)
+
+
+PROVENANCE = pa.struct(
+    [
+        _required("source", pa.string()),
+        _required("uri", pa.string()),
+        _required("digest", pa.string()),
+    ]
+)
+CLASSIFICATION = pa.struct(
+    [_required("pii_kinds", pa.list_(pa.string())), _required("pii_count", pa.int32())]
+)
+
+#: Always there; a signal adds its own behind them.
+CHUNK_COLUMNS = pa.schema(
+    [
+        _required("record_id", pa.string()),
+        _required("document_id", pa.string()),
+        _required("ordinal", pa.int32()),
+        _required("start", pa.int64()),
+        _required("end", pa.int64()),
+        _required("content", pa.string()),
+        _required("title", pa.string()),
+        _required("heading_path", pa.list_(pa.string())),
+        _required("media_type", pa.string()),
+        _required("schema_version", pa.int32()),
+        _required("provenance", PROVENANCE),
+        _required("classification", CLASSIFICATION),
+        _required("trust_tier", pa.string()),
+        pa.field("tenants", pa.list_(pa.string())),
+    ]
+)
+
+DOCUMENT_COLUMNS = pa.schema(
+    [
+        _required("document_id", pa.string()),
+        _required("title", pa.string()),
+        _required("uri", pa.string()),
+        _required("media_type", pa.string()),
+        _required("digest", pa.string()),
+        _required("characters", pa.int64()),
+        _required("chunks", pa.int32()),
+        _required("trust_tier", pa.string()),
+        pa.field("tenants", pa.list_(pa.string())),
+        _required("metadata", pa.map_(pa.string(), pa.string())),
+        _required("redactions", pa.map_(pa.string(), pa.int32())),
+    ]
+)
+
+SKIPPED_COLUMNS = pa.schema(
+    [
+        _required("document_id", pa.string()),
+        _required("reason", pa.string()),
+        _required("detail", pa.string()),
+        _required("bytes", pa.int64()),
+        _required("digest", pa.string()),
+    ]
+)
+
+TERM_COLUMNS = pa.schema(
+    [
+        _required("term", pa.string()),
+        _required("df", pa.int64()),
+        _required("cf", pa.int64()),
+        _required("idf", pa.float64()),
+    ]
+)
+
+#: `ordinals` are rows of the chunk files in manifest order; `frequencies` run beside them.
+POSTING_COLUMNS = pa.schema(
+    [
+        _required("term", pa.string()),
+        _required("ordinals", pa.list_(_required("item", pa.uint32()))),
+        _required("frequencies", pa.list_(_required("item", pa.uint32()))),
+    ]
+)
+
+
+def embedding_field(name: str, dimension: int) -> pa.Field:
+    """A column of unit vectors."""
+    return _required(name, pa.list_(_required("item", pa.float32()), dimension))
+
+
+def parquet_options(schema: pa.Schema) -> dict[str, Any]:
+    """Keywords for `ParquetWriter`: dictionaries for text only, where values repeat."""
+    text = [field.name for field in schema if pa.types.is_string(field.type)]
+    return {
+        "version": "2.6",
+        "compression": "zstd",
+        "compression_level": 3,
+        "use_dictionary": text or False,
+        "write_statistics": True,
+        "data_page_version": "1.0",
+    }
+
+
+def write_table(table: pa.Table, sink: Any) -> None:
+    """Write `table` to a path or a file object with the bundle's fixed settings."""
+    pq.write_table(table, sink, row_group_size=8192, **parquet_options(table.schema))

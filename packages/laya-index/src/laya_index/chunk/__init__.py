@@ -1,0 +1,1 @@
+"""Chunkers: a document to passages."""

@@ -1,0 +1,518 @@
+"""The run: from a stack to a bundle."""
+
+from __future__ import annotations
+
+import os
+import pickle
+import time
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from functools import lru_cache
+from pathlib import Path
+from typing import Literal, Protocol
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+from laya_signals.component import fingerprint_of
+
+from laya_index.bundle.lock import writer_lock
+from laya_index.bundle.manifest import (
+    Bm25Entry,
+    Counts,
+    EmbeddingEntry,
+    FileEntry,
+    Manifest,
+    StackEntry,
+    read_manifest,
+)
+from laya_index.bundle.reader import BundleReader
+from laya_index.bundle.schema import SKIPPED_COLUMNS, write_table
+from laya_index.bundle.writer import BundleWriter
+from laya_index.cache import text_key
+from laya_index.document import Skipped, SourceDocument, encoder_text
+from laya_index.engine.base import MapEngine
+from laya_index.engine.local import LocalEngine
+from laya_index.errors import BundleError, ManifestError, SourceError
+from laya_index.pipeline import EMBEDDING, Part, Pipeline, index_documents
+from laya_index.shard import Spool, shard_count
+from laya_index.signal.bm25 import merge, write_lexical
+from laya_index.source.base import Source
+from laya_index.stack import Stack
+
+# Documents per map task: small enough for a lively progress bar and little lost work on Ctrl-C.
+_BATCH = 32
+# A worker process costs about a second to start; fewer documents than this are not worth one.
+_DOCUMENTS_PER_WORKER = 256
+
+
+class Progress(Protocol):
+    """What a run reports while it works."""
+
+    def stage(self, name: str, total: int | None) -> None:
+        """A stage begins; `total` documents are ahead, if that is known."""
+        ...
+
+    def advance(self, documents: int, chunks: int) -> None:
+        """So many more are done in the current stage."""
+        ...
+
+
+class Silent:
+    """Reports nothing."""
+
+    def stage(self, name: str, total: int | None) -> None:
+        """Do nothing."""
+
+    def advance(self, documents: int, chunks: int) -> None:
+        """Do nothing."""
+
+
+@dataclass(frozen=True, slots=True)
+class RunReport:
+    """What a run did. Document counts are against the bundle that was there before.
+
+    `skipped` counts documents by reason, `redactions` by kind; `seconds` is by stage, summed over
+    workers, with the wall clock under `total`.
+    """
+
+    stack: str
+    path: Path
+    state: Literal["built", "unchanged", "dry run"]
+    documents: int
+    chunks: int
+    added: int
+    changed: int
+    unchanged: int
+    removed: int
+    bytes: int
+    skipped: dict[str, int]
+    skips: list[Skipped]
+    redactions: dict[str, int]
+    seconds: dict[str, float]
+
+
+def cache_folder(bundle: Path) -> Path:
+    """Where the cache of the bundle in folder `bundle` lives: beside it, safe to delete."""
+    return bundle.with_name(f"{bundle.name}.cache")
+
+
+def process(
+    stack: Stack,
+    *,
+    engine: MapEngine | None = None,
+    workers: int | None = None,
+    full: bool = False,
+    dry_run: bool = False,
+    progress: Progress | None = None,
+) -> RunReport:
+    """Build or update the bundle of `stack`, and say what changed.
+
+    The bundle's bytes depend on the documents and the stack alone: not on what was there before,
+    on `workers`, on `engine`, or on `full`, which computes everything afresh. `workers` defaults
+    to what the amount of work deserves. With `dry_run` nothing is written and only the document
+    counts are filled in.
+
+    Raises `StackError`, `SourceError`, `ChunkError`, `SignalStageError`, `BundleError` or
+    `LockedError`; whatever is raised, the bundle that was there stays as it was.
+    """
+    path = stack.model.export.path
+    cache = cache_folder(path)
+    source = stack.build(("source",), Source)
+    pipeline = Pipeline.of(stack, cache)
+    run = _Run(stack, path, cache, pipeline, full, progress or Silent())
+    if dry_run:
+        with Spool() as spool:
+            run.read(source, spool)
+            return run.report("dry run", spool, None)
+    with writer_lock(cache, path), Spool() as spool:
+        run.read(source, spool)
+        return run.build(spool, engine, workers)
+
+
+@dataclass
+class _Shard:
+    """A shard on its way: what is known of it, and the parts that have come in."""
+
+    index: int
+    inputs: str
+    documents: int
+    parts: list[Part] = field(default_factory=list)
+    received: int = 0
+
+
+@dataclass(frozen=True)
+class _Written:
+    """A shard that is in the bundle."""
+
+    documents: FileEntry
+    chunks: FileEntry
+
+
+class _Run:
+    def __init__(
+        self,
+        stack: Stack,
+        path: Path,
+        cache: Path,
+        pipeline: Pipeline,
+        full: bool,
+        progress: Progress,
+    ) -> None:
+        self.stack = stack
+        self.path = path
+        self.cache = cache
+        self.pipeline = pipeline
+        self.full = full
+        self.progress = progress
+        self.started = time.perf_counter()
+        self.seconds: defaultdict[str, float] = defaultdict(float)
+        self.skips: list[Skipped] = []
+        self.old, self.old_documents = self._previous()
+
+    def _previous(self) -> tuple[Manifest | None, dict[str, str]]:
+        """The bundle that is there: its manifest, and the digest of each of its documents."""
+        try:
+            with BundleReader.open(self.path) as reader:
+                table = reader.read("documents", ["document_id", "digest"])
+                ids, digests = (table[name].to_pylist() for name in ("document_id", "digest"))
+                return reader.manifest, dict(zip(ids, digests, strict=True))
+        except ManifestError as error:
+            if not (self.path / "manifest.json").exists() or self.full:
+                return None, {}
+            raise BundleError(f"{error}; or remove the folder") from error
+        except BundleError:
+            # A damaged file is rebuilt like a missing one: the shard that it belongs to is redone.
+            try:
+                return read_manifest(self.path), {}
+            except ManifestError:
+                return None, {}
+
+    def read(self, source: Source, spool: Spool) -> None:
+        begin = time.perf_counter()
+        self.progress.stage("read", None)
+        for item in source.read():
+            if isinstance(item, Skipped):
+                self.skips.append(item)
+                continue
+            try:
+                spool.add(item)
+            except ValueError as error:
+                raise SourceError(f"{self.stack.file}: {error}") from error
+            self.progress.advance(1, 0)
+        self.skips.sort(key=lambda skip: (skip.id, skip.reason))
+        self.seconds["read"] += time.perf_counter() - begin
+
+    def build(self, spool: Spool, engine: MapEngine | None, workers: int | None) -> RunReport:
+        writer = BundleWriter(self.path)
+        count = shard_count(len(spool.digests))
+        fingerprint = self.pipeline.fingerprint
+        shards = [
+            _Shard(
+                index,
+                fingerprint_of([fingerprint, index, [(name, spool.digests[name]) for name in ids]]),
+                len(ids),
+            )
+            for index, ids in enumerate(spool.ids_by_shard(count))
+            if ids or count == 1
+        ]
+        done: dict[int, _Written] = {}
+        todo: list[_Shard] = []
+        for shard in shards:
+            written = None if self.full else self._reusable(shard)
+            if written is None:
+                todo.append(shard)
+            else:
+                done[shard.index] = written
+        self._map(writer, spool, count, todo, done, engine, workers)
+        begin = time.perf_counter()
+        self.progress.stage("write", None)
+        manifest = self._manifest(writer, shards, done)
+        state: Literal["built", "unchanged"] = "unchanged"
+        if manifest != self.old or self.full:
+            writer.commit(manifest)
+            self._prune(shards, manifest)
+            state = "built"
+        else:
+            writer.clean(manifest.files)
+        self.seconds["write"] += time.perf_counter() - begin
+        return self.report(state, spool, manifest)
+
+    def _reusable(self, shard: _Shard) -> _Written | None:
+        """The shard's files from the bundle that is there, if they hold what it should hold."""
+        if self.old is None:
+            return None
+        found = {
+            entry.kind: entry
+            for entry in self.old.files
+            if entry.shard == shard.index and entry.inputs == shard.inputs
+        }
+        if not all(kind in found and self._intact(found[kind]) for kind in ("documents", "chunks")):
+            return None
+        if self.pipeline.lexical is not None and not self._postings(shard).exists():
+            return None
+        return _Written(found["documents"], found["chunks"])
+
+    def _intact(self, entry: FileEntry) -> bool:
+        try:
+            return (self.path / entry.path).stat().st_size == entry.bytes
+        except OSError:
+            return False
+
+    def _postings(self, shard: _Shard) -> Path:
+        return self.cache / "postings" / f"{shard.index:03d}-{shard.inputs}.parquet"
+
+    def _map(
+        self,
+        writer: BundleWriter,
+        spool: Spool,
+        count: int,
+        todo: Sequence[_Shard],
+        done: dict[int, _Written],
+        engine: MapEngine | None,
+        workers: int | None,
+    ) -> None:
+        total = sum(shard.documents for shard in todo)
+        self.progress.stage("index", total)
+        if not todo:
+            return
+        caches = {column: self.pipeline.vector_cache(column) for column in self.pipeline.encoders}
+        wanted = workers or min(os.cpu_count() or 1, max(1, total // _DOCUMENTS_PER_WORKER))
+        running = engine if engine is not None else LocalEngine(wanted)
+        task: Callable[[tuple[int, list[SourceDocument]]], tuple[int, Part]]
+        if engine is None and wanted == 1:
+            task = _LocalTask(self.pipeline)
+        else:
+            task = _RemoteTask(pickle.dumps(self.pipeline))
+        open_shards = {shard.index: shard for shard in todo}
+        try:
+            for index, part in running.map(task, _batches(spool, count, todo)):
+                shard = open_shards[index]
+                for column, vectors in part.vectors.items():
+                    caches[column].put(vectors)
+                shard.parts.append(part)
+                shard.received += part.documents.num_rows
+                for stage, spent in part.seconds.items():
+                    self.seconds[stage] += spent
+                self.progress.advance(part.documents.num_rows, part.chunks.num_rows)
+                if shard.received == shard.documents:
+                    done[index] = self._write_shard(writer, shard)
+                    shard.parts.clear()
+        finally:
+            if engine is None:
+                running.close()
+            for cache in caches.values():
+                cache.close()
+
+    def _write_shard(self, writer: BundleWriter, shard: _Shard) -> _Written:
+        begin = time.perf_counter()
+        documents = pa.concat_tables([part.documents for part in shard.parts])
+        chunks = pa.concat_tables([part.chunks for part in shard.parts])
+        if self.pipeline.lexical is not None:
+            parts: list[tuple[pa.Table, int]] = []
+            base = 0
+            for part in shard.parts:
+                if part.postings is not None:
+                    parts.append((part.postings, base))
+                base += part.chunks.num_rows
+            target = self._postings(shard)
+            try:
+                target.parent.mkdir(parents=True, exist_ok=True)
+                temporary = target.with_suffix(".tmp")
+                write_table(merge(parts), temporary)
+                temporary.replace(target)
+            except OSError as error:
+                raise BundleError(f"cannot write {str(target)!r}: {error}") from error
+        written = _Written(
+            writer.add_table(documents, "documents", shard=shard.index, inputs=shard.inputs),
+            writer.add_table(chunks, "chunks", shard=shard.index, inputs=shard.inputs),
+        )
+        self.seconds["write"] += time.perf_counter() - begin
+        return written
+
+    def _manifest(
+        self, writer: BundleWriter, shards: Sequence[_Shard], done: dict[int, _Written]
+    ) -> Manifest:
+        model = self.stack.model
+        written = [done[shard.index] for shard in shards]
+        files = [item.documents for item in written] + [item.chunks for item in written]
+        chunks = sum(item.chunks.rows for item in written)
+        bm25 = None
+        terms = 0
+        if self.pipeline.lexical is not None and model.signals.bm25 is not None:
+            block = model.signals.bm25
+            entries, average = self._lexical(writer, shards, written, chunks)
+            files += entries
+            terms = entries[0].rows
+            bm25 = Bm25Entry(
+                doc_count=chunks,
+                avg_doc_len=average,
+                k1=block.k1,
+                b=block.b,
+                title_weight=block.title_weight,
+                tokenizer={"provider": block.provider, "config": block.config},
+                tokenizer_fingerprint=self.pipeline.lexical.tokenizer.fingerprint,
+            )
+        embeddings = {}
+        if model.signals.embedding is not None:
+            encoder = self.pipeline.encoders[EMBEDDING]
+            embeddings[EMBEDDING] = EmbeddingEntry(
+                provider=model.signals.embedding.provider,
+                config=model.signals.embedding.config,
+                fingerprint=encoder.fingerprint,
+                dimension=encoder.dimension,
+            )
+        recorded = [skip for skip in self.skips if skip.recorded]
+        if recorded:
+            files.append(self._skipped(writer, recorded))
+        tenants = model.trust.config.get("tenants")
+        return Manifest(
+            stack=StackEntry(name=model.name, hash=self.stack.hash),
+            counts=Counts(
+                documents=sum(item.documents.rows for item in written),
+                chunks=chunks,
+                terms=terms,
+                skipped=_by_reason(recorded),
+                redactions=self._redactions(written),
+            ),
+            components=self.pipeline.fingerprints,
+            tenants=None if tenants is None else sorted(tenants),
+            bm25=bm25,
+            embeddings=embeddings,
+            files=files,
+        )
+
+    def _lexical(
+        self,
+        writer: BundleWriter,
+        shards: Sequence[_Shard],
+        written: Sequence[_Written],
+        chunks: int,
+    ) -> tuple[list[FileEntry], float]:
+        """The two lexical files, kept when no chunk moved, and the average length."""
+        inputs = fingerprint_of([shard.inputs for shard in shards])
+        if self.old is not None and self.old.bm25 is not None and not self.full:
+            kept = [
+                entry
+                for kind in ("bm25-terms", "bm25-postings")
+                for entry in self.old.of_kind(kind)
+                if entry.inputs == inputs and self._intact(entry)
+            ]
+            if len(kept) == 2:
+                return kept, self.old.bm25.avg_doc_len
+        parts: list[tuple[Path, int]] = []
+        base = 0
+        for shard, item in zip(shards, written, strict=True):
+            parts.append((self._postings(shard), base))
+            base += item.chunks.rows
+        files = write_lexical(writer, parts, chunks, inputs=inputs)
+        return [files.terms, files.postings], files.average_length
+
+    def _skipped(self, writer: BundleWriter, skips: Sequence[Skipped]) -> FileEntry:
+        rows = [(s.id, s.reason, s.detail, s.bytes, s.digest) for s in skips]
+        inputs = fingerprint_of(rows)
+        for entry in [] if self.old is None or self.full else self.old.of_kind("skipped"):
+            if entry.inputs == inputs and self._intact(entry):
+                return entry
+        columns = [list(column) for column in zip(*rows, strict=True)]
+        return writer.add_table(pa.table(columns, schema=SKIPPED_COLUMNS), "skipped", inputs=inputs)
+
+    def _redactions(self, written: Sequence[_Written]) -> dict[str, int]:
+        total: Counter[str] = Counter()
+        for item in written:
+            table = pq.read_table(self.path / item.documents.path, columns=["redactions"])
+            for row in table["redactions"].to_pylist():
+                total.update(dict(row))
+        return dict(sorted(total.items()))
+
+    def _prune(self, shards: Sequence[_Shard], manifest: Manifest) -> None:
+        """Drop from the cache what this bundle has no use for."""
+        kept = {self._postings(shard).name for shard in shards}
+        for path in (self.cache / "postings").glob("*"):
+            if path.name not in kept:
+                path.unlink(missing_ok=True)
+        current = {f"vectors-{e.fingerprint}.sqlite" for e in self.pipeline.encoders.values()}
+        for path in self.cache.glob("vectors-*"):
+            if path.name.removesuffix("-wal").removesuffix("-shm") not in current:
+                path.unlink(missing_ok=True)
+        for column in self.pipeline.encoders:
+            cache = self.pipeline.vector_cache(column)
+            try:
+                if len(cache) > 1.5 * manifest.counts.chunks:
+                    cache.keep_only(self._vector_keys(manifest))
+            finally:
+                cache.close()
+
+    def _vector_keys(self, manifest: Manifest) -> Iterator[bytes]:
+        for entry in manifest.of_kind("chunks"):
+            table = pq.read_table(self.path / entry.path, columns=["title", "content"])
+            for title, content in zip(*(c.to_pylist() for c in table.columns), strict=True):
+                yield text_key(encoder_text(title, content))
+
+    def report(
+        self,
+        state: Literal["built", "unchanged", "dry run"],
+        spool: Spool,
+        manifest: Manifest | None,
+    ) -> RunReport:
+        old, new = self.old_documents, spool.digests
+        both = old.keys() & new.keys()
+        unchanged = sum(old[name] == new[name] for name in both)
+        self.seconds["total"] = time.perf_counter() - self.started
+        return RunReport(
+            stack=self.stack.model.name,
+            path=self.path,
+            state=state,
+            documents=len(new),
+            chunks=0 if manifest is None else manifest.counts.chunks,
+            added=len(new.keys() - old.keys()),
+            changed=len(both) - unchanged,
+            unchanged=unchanged,
+            removed=len(old.keys() - new.keys()),
+            bytes=0 if manifest is None else sum(entry.bytes for entry in manifest.files),
+            skipped=_by_reason(self.skips),
+            skips=self.skips,
+            redactions={} if manifest is None else manifest.counts.redactions,
+            seconds=dict(self.seconds),
+        )
+
+
+def _batches(
+    spool: Spool, count: int, shards: Sequence[_Shard]
+) -> Iterator[tuple[int, list[SourceDocument]]]:
+    for shard in shards:
+        documents = spool.shard(shard.index, count)
+        for start in range(0, max(1, len(documents)), _BATCH):
+            yield shard.index, documents[start : start + _BATCH]
+
+
+def _by_reason(skips: Sequence[Skipped]) -> dict[str, int]:
+    return dict(sorted(Counter(skip.reason for skip in skips).items()))
+
+
+@dataclass(frozen=True)
+class _LocalTask:
+    """Runs the map stage in this process."""
+
+    pipeline: Pipeline
+
+    def __call__(self, item: tuple[int, list[SourceDocument]]) -> tuple[int, Part]:
+        index, documents = item
+        return index, index_documents(self.pipeline, documents)
+
+
+@dataclass(frozen=True)
+class _RemoteTask:
+    """Runs the map stage in a worker, which builds the pipeline (and loads its models) once."""
+
+    payload: bytes
+
+    def __call__(self, item: tuple[int, list[SourceDocument]]) -> tuple[int, Part]:
+        index, documents = item
+        return index, index_documents(_pipeline(self.payload), documents)
+
+
+@lru_cache(maxsize=1)
+def _pipeline(payload: bytes) -> Pipeline:
+    loaded: Pipeline = pickle.loads(payload)  # noqa: S301 - made by the process that started us
+    return loaded

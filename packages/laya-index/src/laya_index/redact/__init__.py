@@ -1,0 +1,1 @@
+"""Redactors: what must not reach any artifact."""

@@ -1,0 +1,1 @@
+"""Signals: what the query clock searches with."""

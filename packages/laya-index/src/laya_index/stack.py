@@ -1,0 +1,265 @@
+"""The stack file: what to index, how, and where to."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, TypeVar
+
+import yaml
+from laya_signals import ConfigError, ProviderBlock, Registry, RegistryError
+from laya_signals.component import fingerprint_of
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from laya_index.errors import StackError
+
+T = TypeVar("T")
+
+#: Providers that a stack may name.
+registry = Registry("laya.index", "laya.signals")
+
+Place = tuple[str | int, ...]
+
+
+class _Block(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class Bm25Block(ProviderBlock):
+    """The lexical signal: a tokenizer, and the parameters that queries score with.
+
+    `title_weight` counts each term of the title that many times.
+    """
+
+    k1: float = Field(default=1.2, ge=0, allow_inf_nan=False)
+    b: float = Field(default=0.75, ge=0, le=1)
+    title_weight: int = Field(default=1, ge=0, le=100)
+
+
+class SignalsBlock(_Block):
+    """Which signals to compute; one that is not named adds no column and no file."""
+
+    bm25: Bm25Block | None = None
+    embedding: ProviderBlock | None = None
+
+
+class ExportBlock(_Block):
+    """Where the bundle goes: a folder, relative to the current one."""
+
+    path: Path
+
+
+class StackModel(_Block):
+    """The keys of a stack file."""
+
+    name: str = Field(pattern=r"^[a-z0-9][a-z0-9_-]{0,63}$")
+    source: ProviderBlock
+    chunk: ProviderBlock = ProviderBlock(provider="chunker.paragraph")
+    redact: ProviderBlock | None = None
+    trust: ProviderBlock = ProviderBlock(provider="trust.manifest")
+    signals: SignalsBlock = SignalsBlock()
+    export: ExportBlock
+
+
+@dataclass(frozen=True, slots=True)
+class Stack:
+    """A validated stack file; `lines` maps a key's place in it to its line."""
+
+    model: StackModel
+    file: str
+    lines: Mapping[Place, int]
+
+    @property
+    def hash(self) -> str:
+        """Sixteen hex digits over everything in the stack that can change the bundle.
+
+        Where the input lies and where the output goes cannot: two machines that keep the same
+        documents in different folders build the same bytes.
+        """
+        facts = self.model.model_dump(mode="json", exclude={"export"})
+        for place in ("root", "path"):
+            facts["source"]["config"].pop(place, None)
+        return fingerprint_of(facts)
+
+    def build(self, place: Sequence[str], seam: type[T]) -> T:
+        """The component at `place` (`("signals", "bm25")`, say).
+
+        Raises `StackError` naming file, line and key when it cannot be built.
+        """
+        block: Any = self.model
+        for key in place:
+            block = getattr(block, key)
+        plain = ProviderBlock(provider=block.provider, config=block.config)
+        try:
+            return registry.resolve(plain, seam)
+        except RegistryError as error:
+            raise self._error((*place, "provider"), str(error)) from error
+        except ConfigError as error:
+            cause = error.__cause__
+            if not isinstance(cause, ValidationError):
+                raise self._error((*place, "config"), str(error)) from error
+            fields = registry.load(block.provider).Config.model_fields
+            base = (*place, "config")
+            raise StackError(
+                "\n".join(_problems(cause, base, self.file, self.lines, fields))
+            ) from error
+
+    def _error(self, place: Place, message: str) -> StackError:
+        return StackError(_located(self.file, self.lines, place, message))
+
+
+def load_stack(
+    path: Path,
+    *,
+    sets: Sequence[str] = (),
+    root: Path | None = None,
+    out: Path | None = None,
+) -> Stack:
+    """Read and validate the stack file `path`.
+
+    `sets` are `stage.key=value` overrides whose values are YAML; `root` replaces the folder that
+    a `source.files` stack reads, `out` the bundle's folder. Raises `StackError` naming the file,
+    the line and the key, and suggests the nearest known key for a misspelt one.
+    """
+    try:
+        text = path.read_text(encoding="utf-8-sig")
+    except (OSError, UnicodeDecodeError) as error:
+        raise StackError(f"cannot read stack file {str(path)!r}: {error}") from error
+    return parse_stack(text, str(path), sets=sets, root=root, out=out)
+
+
+def parse_stack(
+    text: str,
+    file: str = "<stack>",
+    *,
+    sets: Sequence[str] = (),
+    root: Path | None = None,
+    out: Path | None = None,
+) -> Stack:
+    """Validate a stack given as text; see `load_stack`."""
+    try:
+        node = yaml.compose(text, Loader=yaml.SafeLoader)
+        data = yaml.safe_load(text)
+    except yaml.YAMLError as error:
+        raise StackError(f"{file}: not YAML: {error}") from error
+    if not isinstance(data, dict) or not isinstance(node, yaml.MappingNode):
+        raise StackError(
+            f"{file}: a stack is a mapping with keys {_known(StackModel.model_fields)}"
+        )
+    lines = dict(_lines(node, (), file))
+    for item in sets:
+        _apply(data, item)
+    if root is not None:
+        if _provider(data.get("source")) != "source.files":
+            raise StackError(f"{file}: --root replaces the folder of a source.files stack")
+        data["source"].setdefault("config", {})["root"] = str(root)
+    if out is not None:
+        data["export"] = {"path": str(out)}
+    try:
+        model = StackModel.model_validate(data)
+    except ValidationError as error:
+        raise StackError("\n".join(_problems(error, (), file, lines, None))) from error
+    return Stack(model, file, lines)
+
+
+def _provider(block: Any) -> Any:
+    return block.get("provider") if isinstance(block, dict) else None
+
+
+def _lines(node: yaml.Node, place: Place, file: str) -> Iterator[tuple[Place, int]]:
+    """The line of every key and list item, and the check that no key is given twice."""
+    if isinstance(node, yaml.MappingNode):
+        seen: dict[str, int] = {}
+        for key, value in node.value:
+            line = key.start_mark.line + 1
+            if key.value in seen:
+                raise StackError(
+                    f"{file}:{line}: key {key.value!r} was already given on line {seen[key.value]}"
+                )
+            seen[key.value] = line
+            yield (*place, key.value), line
+            yield from _lines(value, (*place, key.value), file)
+    elif isinstance(node, yaml.SequenceNode):
+        for index, value in enumerate(node.value):
+            yield (*place, index), value.start_mark.line + 1
+            yield from _lines(value, (*place, index), file)
+
+
+def _apply(data: dict[str, Any], item: str) -> None:
+    """Put one `stage.key=value` into the raw stack."""
+    path, equals, raw = item.partition("=")
+    keys = path.strip().split(".")
+    if not equals or len(keys) < 2 or not all(keys):
+        raise StackError(f"--set wants stage.key=value, not {item!r}")
+    try:
+        value = yaml.safe_load(raw)
+    except yaml.YAMLError as error:
+        raise StackError(f"--set {path}: the value is not YAML: {error}") from error
+    target: Any = data
+    for depth, key in enumerate(keys[:-1]):
+        inner = target.get(key)
+        if inner is None:
+            raise StackError(f"--set {path}: the stack has no {'.'.join(keys[: depth + 1])!r}")
+        if not isinstance(inner, dict):
+            raise StackError(f"--set {path}: {'.'.join(keys[: depth + 1])!r} has no keys below it")
+        target = inner
+    # A provider's own settings may be named without the `config` level between.
+    if "provider" in target and keys[-1] not in Bm25Block.model_fields:
+        target = target.setdefault("config", {})
+    target[keys[-1]] = value
+
+
+def _problems(
+    error: ValidationError,
+    base: Place,
+    file: str,
+    lines: Mapping[Place, int],
+    fields: Mapping[str, Any] | None,
+) -> Iterator[str]:
+    for item in error.errors(include_url=False, include_input=False):
+        place: Place = (*base, *item["loc"])
+        if item["type"] == "extra_forbidden":
+            known = fields if fields is not None else _fields_at(place[:-1])
+            message = f"unknown key {str(place[-1])!r}{_suggest(str(place[-1]), list(known))}"
+        elif item["type"] == "missing":
+            message = f"key {'.'.join(map(str, place))!r} is missing"
+        else:
+            message = f"{'.'.join(map(str, place))}: {item['msg'].removeprefix('Value error, ')}"
+        yield _located(file, lines, place, message)
+
+
+def _fields_at(place: Place) -> Mapping[str, Any]:
+    """The known keys of the stack's own models at `place`."""
+    model: Any = StackModel
+    for key in place:
+        field = model.model_fields.get(key)
+        if field is None:
+            return {}
+        candidates = getattr(field.annotation, "__args__", (field.annotation,))
+        model = next(
+            (item for item in candidates if isinstance(item, type) and issubclass(item, BaseModel)),
+            None,
+        )
+        if model is None:
+            return {}
+    return dict(model.model_fields)
+
+
+def _suggest(key: str, known: Sequence[str]) -> str:
+    near = difflib.get_close_matches(key, known, n=1)
+    if near:
+        return f"; did you mean {near[0]!r}?"
+    return f"; known are {_known(known)}" if known else ""
+
+
+def _known(names: Mapping[str, Any] | Sequence[str]) -> str:
+    return ", ".join(sorted(names))
+
+
+def _located(file: str, lines: Mapping[Place, int], place: Place, message: str) -> str:
+    for depth in range(len(place), 0, -1):
+        if (line := lines.get(place[:depth])) is not None:
+            return f"{file}:{line}: {message}"
+    return f"{file}: {message}"
