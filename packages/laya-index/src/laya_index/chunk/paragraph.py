@@ -154,19 +154,22 @@ class ParagraphChunker(Component[ParagraphChunkerConfig]):
 
     def _next_start(self, text: str, section: _Section, start: int, end: int) -> int:
         """The next chunk's start: at least `overlap` before `end`, at a sentence if one is near."""
-        wanted = end - self.config.overlap
-        if self.config.overlap == 0 or wanted <= start:
-            return _skip_blank(text, end)
-        reach = max(start + 1, wanted - self.config.overlap // 2)
-        sentences = [match.end() for match in _SENTENCE_START.finditer(text, reach, wanted + 1)]
-        sentences = [place for place in sentences if reach <= place <= wanted]
-        begin = sentences[-1] if sentences else _word_or_character_cut(text, reach, wanted)
+        overlap = self.config.overlap
+        wanted, least = end - overlap, start + 1
         following = _block_at(section.blocks, end)
-        if following is not None and following.whole:
-            fits = following.end - following.start <= self.config.chars
-            if fits and following.end - begin > self.config.chars:
-                # Less overlap, so that the block that starts here stays whole.
-                begin = self._forward(text, following.end - self.config.chars, end)
+        kept = following is not None and following.whole
+        if following is not None and kept and following.end - following.start <= self.config.chars:
+            # Only as much overlap as leaves the block that starts here whole.
+            least = max(least, following.end - self.config.chars)
+        if overlap == 0:
+            begin = end
+        elif wanted < least:
+            begin = self._forward(text, least, end) if kept else end
+        else:
+            reach = max(least, wanted - overlap // 2)
+            sentences = [match.end() for match in _SENTENCE_START.finditer(text, reach, wanted + 1)]
+            sentences = [place for place in sentences if reach <= place <= wanted]
+            begin = sentences[-1] if sentences else _word_or_character_cut(text, reach, wanted)
         return _skip_blank(text, begin)
 
     @staticmethod

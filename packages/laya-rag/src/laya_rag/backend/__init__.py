@@ -1,0 +1,1 @@
+"""Backends: where candidates come from."""

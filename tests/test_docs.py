@@ -1,0 +1,67 @@
+"""What the documentation says is run."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+import typer.main
+from laya_index.stack import Stack, parse_stack
+from laya_rag.cli.app import app
+
+ROOT = Path(__file__).parents[1]
+PAGES = sorted([ROOT / "README.md", *ROOT.glob("docs/**/*.md")])
+BLOCK = re.compile(r"^```(?P<language>\w+)[^\n]*\n(?P<body>.*?)^```", re.M | re.S)
+LINK = re.compile(r"(?<!\!)\[[^\]]*\]\((?P<target>[^)#\s]+)(?:#[^)]*)?\)")
+
+
+def blocks(page: Path, language: str) -> list[str]:
+    text = page.read_text(encoding="utf-8")
+    return [match["body"] for match in BLOCK.finditer(text) if match["language"] == language]
+
+
+def commands() -> dict[str, typer.main.TyperCommand]:
+    return typer.main.get_command(app).commands
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_the_python_of_a_page_runs(
+    page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    namespace: dict[str, object] = {"__name__": "__docs__"}
+    for number, body in enumerate(blocks(page, "python"), start=1):
+        exec(compile(body, f"{page.name}, block {number}", "exec"), namespace)
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_the_stacks_of_a_page_are_valid(page: Path) -> None:
+    for body in blocks(page, "yaml"):
+        if body.startswith("name:"):
+            assert isinstance(parse_stack(body, page.name), Stack)
+
+
+@pytest.mark.parametrize("page", [*PAGES, *ROOT.glob("adr/*.md")], ids=lambda page: page.name)
+def test_the_links_of_a_page_lead_somewhere(page: Path) -> None:
+    for match in LINK.finditer(page.read_text(encoding="utf-8")):
+        if "://" not in match["target"]:
+            assert (page.parent / match["target"]).exists(), match["target"]
+
+
+def test_every_command_and_option_is_documented() -> None:
+    page = (ROOT / "docs" / "command-line.md").read_text(encoding="utf-8")
+    for name, command in commands().items():
+        section = page.partition(f"## `laya {name}")[2].partition("\n## ")[0]
+        assert section, f"docs/command-line.md has no section on laya {name}"
+        for parameter in command.params:
+            if parameter.param_type_name == "option" and parameter.name != "help":
+                assert f"`{parameter.opts[0]}" in section, f"laya {name}: {parameter.opts[0]}"
+
+
+def test_every_command_and_option_has_a_help_text() -> None:
+    for name, command in commands().items():
+        assert command.help, name
+        assert "Examples:" in command.help, name
+        for parameter in command.params:
+            assert getattr(parameter, "help", ""), f"laya {name}: {parameter.name}"
