@@ -1,0 +1,1 @@
+"""Benchmarks: `python -m laya_eval.bench.<name>` prints what it measured."""

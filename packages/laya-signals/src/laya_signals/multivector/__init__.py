@@ -1,0 +1,6 @@
+"""Multi-vectors: one vector per token of a text."""
+
+from laya_signals.multivector.base import MultiVectorEncoder
+from laya_signals.multivector.hashing import HashingMultiVectorEncoder
+
+__all__ = ["HashingMultiVectorEncoder", "MultiVectorEncoder"]
