@@ -24,24 +24,18 @@ def text_key(text: str) -> bytes:
 class VectorCache:
     """Vectors of one encoder by text key, in one SQLite file.
 
-    Workers read it while the run's main process writes; a killed run leaves what was committed.
+    Workers read it while the run's main process writes; a killed run leaves what was committed. A
+    damaged file is begun afresh: all that is lost is time.
     """
 
     def __init__(self, path: Path, dimension: int) -> None:
+        self._path = path
         self._dimension = dimension
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
-            self._db = sqlite3.connect(path, timeout=60)
-            self._db.execute("PRAGMA journal_mode=WAL")
-            self._db.execute("PRAGMA synchronous=NORMAL")
-            self._db.execute(
-                "CREATE TABLE IF NOT EXISTS vectors "
-                "(key BLOB PRIMARY KEY, vector BLOB) WITHOUT ROWID"
-            )
-        except (OSError, sqlite3.Error) as error:
-            raise BundleError(
-                f"cannot use the cache {str(path)!r}: {error}; delete it and run again"
-            ) from error
+        except OSError as error:
+            raise self._failed(error) from error
+        self._connect()
 
     def get(self, keys: Sequence[bytes]) -> dict[bytes, NDArray[np.float32]]:
         """The vectors that are there, `(dimension,)` float32 each."""
@@ -49,34 +43,89 @@ class VectorCache:
         for start in range(0, len(keys), _BATCH):
             batch = keys[start : start + _BATCH]
             marks = ",".join("?" * len(batch))
-            rows = self._db.execute(
-                f"SELECT key, vector FROM vectors WHERE key IN ({marks})",  # noqa: S608 - marks only
-                batch,
-            )
+            try:
+                rows = self._db.execute(
+                    f"SELECT key, vector FROM vectors WHERE key IN ({marks})",  # noqa: S608 - marks
+                    batch,
+                ).fetchall()
+            except sqlite3.DatabaseError:
+                continue  # as good as not there; `put` will mend it
             for key, blob in rows:
-                vector = np.frombuffer(blob, dtype=np.float32)
-                if vector.shape == (self._dimension,):
-                    found[key] = vector
+                if len(blob) == 4 * self._dimension:
+                    found[key] = np.frombuffer(blob, dtype=np.float32)
         return found
 
     def put(self, items: Iterable[tuple[bytes, NDArray[np.float32]]]) -> None:
         """Add vectors, and commit."""
         rows = [(key, vector.tobytes()) for key, vector in items]
-        with self._db:
-            self._db.executemany("INSERT OR REPLACE INTO vectors VALUES (?, ?)", rows)
+        try:
+            self._insert(rows)
+        except sqlite3.OperationalError as error:
+            raise self._failed(error) from error
+        except sqlite3.DatabaseError:
+            self._begin_afresh()
+            self._insert(rows)
+
+    def clear(self) -> None:
+        """Forget every vector."""
+        self.keep_only(())
 
     def keep_only(self, keys: Iterable[bytes]) -> None:
         """Forget every other vector."""
-        with self._db:
-            self._db.execute("CREATE TEMP TABLE kept (key BLOB PRIMARY KEY) WITHOUT ROWID")
-            self._db.executemany("INSERT OR IGNORE INTO kept VALUES (?)", ((key,) for key in keys))
-            self._db.execute("DELETE FROM vectors WHERE key NOT IN (SELECT key FROM kept)")
-            self._db.execute("DROP TABLE kept")
+        try:
+            with self._db:
+                self._db.execute("CREATE TEMP TABLE kept (key BLOB PRIMARY KEY) WITHOUT ROWID")
+                self._db.executemany(
+                    "INSERT OR IGNORE INTO kept VALUES (?)", ((key,) for key in keys)
+                )
+                self._db.execute("DELETE FROM vectors WHERE key NOT IN (SELECT key FROM kept)")
+                self._db.execute("DROP TABLE kept")
+        except sqlite3.OperationalError as error:
+            raise self._failed(error) from error
+        except sqlite3.DatabaseError:
+            self._begin_afresh()
 
     def __len__(self) -> int:
-        count: int = self._db.execute("SELECT count(*) FROM vectors").fetchone()[0]
+        try:
+            count: int = self._db.execute("SELECT count(*) FROM vectors").fetchone()[0]
+        except sqlite3.DatabaseError:
+            return 0
         return count
 
     def close(self) -> None:
         """Close the file."""
         self._db.close()
+
+    def _insert(self, rows: Sequence[tuple[bytes, bytes]]) -> None:
+        with self._db:
+            self._db.executemany("INSERT OR REPLACE INTO vectors VALUES (?, ?)", rows)
+
+    def _connect(self) -> None:
+        try:
+            self._open()
+        except sqlite3.OperationalError as error:
+            raise self._failed(error) from error
+        except sqlite3.DatabaseError:
+            self._begin_afresh()
+
+    def _begin_afresh(self) -> None:
+        self._db.close()
+        try:
+            for suffix in ("", "-wal", "-shm"):
+                self._path.with_name(self._path.name + suffix).unlink(missing_ok=True)
+            self._open()
+        except (OSError, sqlite3.Error) as error:
+            raise self._failed(error) from error
+
+    def _open(self) -> None:
+        self._db = sqlite3.connect(self._path, timeout=60)
+        self._db.execute("PRAGMA journal_mode=WAL")
+        self._db.execute("PRAGMA synchronous=NORMAL")
+        self._db.execute(
+            "CREATE TABLE IF NOT EXISTS vectors (key BLOB PRIMARY KEY, vector BLOB) WITHOUT ROWID"
+        )
+
+    def _failed(self, error: Exception) -> BundleError:
+        return BundleError(
+            f"cannot use the cache {str(self._path)!r}: {error}; delete it and run again"
+        )

@@ -5,6 +5,7 @@ IndexingError
 ├── SourceError       a source as a whole cannot be read (a single bad document is skipped instead)
 ├── ChunkError        a chunker broke its contract
 ├── SignalStageError  a signal cannot be computed; the message names the record
+├── EngineError       a worker process died
 └── BundleError       a bundle cannot be read or written
     ├── LockedError       another process is writing it; the message names the holder
     └── ManifestError     the manifest is missing, damaged, or of another format version
@@ -29,6 +30,10 @@ class ChunkError(IndexingError):
 
 class SignalStageError(IndexingError):
     """A signal cannot be computed; the message names the record."""
+
+
+class EngineError(IndexingError):
+    """A worker process died before it had done its work."""
 
 
 class BundleError(IndexingError):

@@ -111,6 +111,33 @@ class Part:
     vectors: dict[str, list[tuple[bytes, NDArray[np.float32]]]] = field(default_factory=dict)
     seconds: dict[str, float] = field(default_factory=dict)
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        # Pickling an Arrow table forgets that the items of fixed-size lists are never null, and
+        # with it the bytes that a run without workers writes. Arrow's own format does not.
+        tables = [_packed(table) for table in (self.documents, self.chunks, self.postings)]
+        return _unpacked, (tables, self.vectors, self.seconds)
+
+
+def _packed(table: pa.Table | None) -> bytes | None:
+    if table is None:
+        return None
+    sink = pa.BufferOutputStream()
+    with pa.ipc.new_stream(sink, table.schema) as writer:
+        writer.write_table(table)
+    packed: bytes = sink.getvalue().to_pybytes()
+    return packed
+
+
+def _unpacked(
+    tables: Sequence[bytes | None],
+    vectors: dict[str, list[tuple[bytes, NDArray[np.float32]]]],
+    seconds: dict[str, float],
+) -> Part:
+    documents, chunks, postings = (
+        None if data is None else pa.ipc.open_stream(data).read_all() for data in tables
+    )
+    return Part(documents, chunks, postings, vectors, seconds)
+
 
 def index_documents(pipeline: Pipeline, documents: Sequence[SourceDocument]) -> Part:
     """Redact, chunk, and compute the signals of `documents`, in the order given.

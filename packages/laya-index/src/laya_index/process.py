@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
 import pickle
 import time
@@ -38,6 +39,7 @@ from laya_index.pipeline import EMBEDDING, Part, Pipeline, index_documents
 from laya_index.shard import Spool, shard_count
 from laya_index.signal.bm25 import merge, write_lexical
 from laya_index.source.base import Source
+from laya_index.source.files import FilesSource
 from laya_index.stack import Stack
 
 # Documents per map task: small enough for a lively progress bar and little lost work on Ctrl-C.
@@ -119,6 +121,8 @@ def process(
     path = stack.model.export.path
     cache = cache_folder(path)
     source = stack.build(("source",), Source)
+    if isinstance(source, FilesSource):
+        source.leave_out(path, cache)
     pipeline = Pipeline.of(stack, cache)
     run = _Run(stack, path, cache, pipeline, full, progress or Silent())
     if dry_run:
@@ -168,13 +172,15 @@ class _Run:
         self.started = time.perf_counter()
         self.seconds: defaultdict[str, float] = defaultdict(float)
         self.skips: list[Skipped] = []
+        #: Whether a file of the bundle that is there turned out to be damaged.
+        self.damaged = False
         self.old, self.old_documents = self._previous()
 
     def _previous(self) -> tuple[Manifest | None, dict[str, str]]:
         """The bundle that is there: its manifest, and the digest of each of its documents."""
         try:
             with BundleReader.open(self.path) as reader:
-                table = reader.read("documents", ["document_id", "digest"])
+                table = reader.read("documents", ["document_id", "digest", "redactions"])
                 ids, digests = (table[name].to_pylist() for name in ("document_id", "digest"))
                 return reader.manifest, dict(zip(ids, digests, strict=True))
         except ManifestError as error:
@@ -183,6 +189,7 @@ class _Run:
             raise BundleError(f"{error}; or remove the folder") from error
         except BundleError:
             # A damaged file is rebuilt like a missing one: the shard that it belongs to is redone.
+            self.damaged = True
             try:
                 return read_manifest(self.path), {}
             except ManifestError:
@@ -229,7 +236,7 @@ class _Run:
         self.progress.stage("write", None)
         manifest = self._manifest(writer, shards, done)
         state: Literal["built", "unchanged"] = "unchanged"
-        if manifest != self.old or self.full:
+        if self.old is None or manifest.to_json() != self.old.to_json() or self.full:
             writer.commit(manifest)
             self._prune(shards, manifest)
             state = "built"
@@ -249,13 +256,20 @@ class _Run:
         }
         if not all(kind in found and self._intact(found[kind]) for kind in ("documents", "chunks")):
             return None
-        if self.pipeline.lexical is not None and not self._postings(shard).exists():
+        if self.pipeline.lexical is not None and not _is_parquet(self._postings(shard)):
             return None
         return _Written(found["documents"], found["chunks"])
 
     def _intact(self, entry: FileEntry) -> bool:
         try:
-            return (self.path / entry.path).stat().st_size == entry.bytes
+            with (self.path / entry.path).open("rb") as file:
+                if os.fstat(file.fileno()).st_size != entry.bytes:
+                    return False
+                # Reading everything takes too long unless there is a reason to doubt it.
+                return (
+                    not self.damaged
+                    or hashlib.file_digest(file, "sha256").hexdigest() == entry.sha256
+                )
         except OSError:
             return False
 
@@ -277,6 +291,9 @@ class _Run:
         if not todo:
             return
         caches = {column: self.pipeline.vector_cache(column) for column in self.pipeline.encoders}
+        if self.full:
+            for cache in caches.values():
+                cache.clear()
         wanted = workers or min(os.cpu_count() or 1, max(1, total // _DOCUMENTS_PER_WORKER))
         running = engine if engine is not None else LocalEngine(wanted)
         task: Callable[[tuple[int, list[SourceDocument]]], tuple[int, Part]]
@@ -405,7 +422,12 @@ class _Run:
         for shard, item in zip(shards, written, strict=True):
             parts.append((self._postings(shard), base))
             base += item.chunks.rows
-        files = write_lexical(writer, parts, chunks, inputs=inputs)
+        try:
+            files = write_lexical(writer, parts, chunks, inputs=inputs)
+        except (pa.ArrowException, OSError) as error:
+            raise BundleError(
+                f"cannot use the cache {str(self.cache)!r}: {error}; delete it and run again"
+            ) from error
         return [files.terms, files.postings], files.average_length
 
     def _skipped(self, writer: BundleWriter, skips: Sequence[Skipped]) -> FileEntry:
@@ -484,6 +506,14 @@ def _batches(
         documents = spool.shard(shard.index, count)
         for start in range(0, max(1, len(documents)), _BATCH):
             yield shard.index, documents[start : start + _BATCH]
+
+
+def _is_parquet(path: Path) -> bool:
+    try:
+        pq.read_metadata(path)
+    except (OSError, pa.ArrowException):
+        return False
+    return True
 
 
 def _by_reason(skips: Sequence[Skipped]) -> dict[str, int]:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import hashlib
+import os
 import pickle
 import tempfile
 from collections.abc import Iterator
-from pathlib import Path
 from types import TracebackType
+from typing import IO
 
 from laya_index.document import SourceDocument
 
@@ -34,16 +35,18 @@ def bucket_of(document_id: str) -> int:
 
 
 class Spool:
-    """Documents by bucket: in memory at first, in temporary files once they are many.
+    """Documents by bucket: in memory at first, in a temporary file once they are many.
 
-    A source is read once, in its own order; the pipeline wants one shard after the other.
+    A source is read once, in its own order; the pipeline wants one shard after the other. The file
+    has no name, so a killed run leaves no raw text behind.
     """
 
     def __init__(self, memory: int = 64 * 1024 * 1024) -> None:
         self._limit = memory
         self._held = 0
         self._buckets: list[list[SourceDocument]] = [[] for _ in range(BUCKETS)]
-        self._folder: tempfile.TemporaryDirectory[str] | None = None
+        self._places: list[list[int]] = [[] for _ in range(BUCKETS)]
+        self._file: IO[bytes] | None = None
         #: The digest of every document by id.
         self.digests: dict[str, str] = {}
 
@@ -75,30 +78,23 @@ class Spool:
         return shards
 
     def _spill(self) -> None:
-        if self._folder is None:
-            self._folder = tempfile.TemporaryDirectory(prefix="laya-spool-")
-        for bucket, documents in enumerate(self._buckets):
+        if self._file is None:
+            self._file = tempfile.TemporaryFile(prefix="laya-spool-")  # noqa: SIM115 - see __exit__
+        self._file.seek(0, os.SEEK_END)
+        for documents, places in zip(self._buckets, self._places, strict=True):
             if documents:
-                with self._file(bucket).open("ab") as file:
-                    pickle.dump(documents, file, protocol=pickle.HIGHEST_PROTOCOL)
+                places.append(self._file.tell())
+                pickle.dump(documents, self._file, protocol=pickle.HIGHEST_PROTOCOL)
                 documents.clear()
         self._held = 0
 
     def _spilled(self, bucket: int) -> Iterator[SourceDocument]:
-        if self._folder is None or not self._file(bucket).exists():
+        if self._file is None:
             return
-        with self._file(bucket).open("rb") as file:
-            while True:
-                try:
-                    # Written by this very process into its own temporary folder.
-                    yield from pickle.load(file)  # noqa: S301
-                except EOFError:
-                    return
-
-    def _file(self, bucket: int) -> Path:
-        if self._folder is None:
-            raise RuntimeError("nothing was spilled")
-        return Path(self._folder.name) / f"{bucket:03d}"
+        for place in self._places[bucket]:
+            self._file.seek(place)
+            # Written by this very process into its own temporary file.
+            yield from pickle.load(self._file)  # noqa: S301
 
     def __enter__(self) -> Spool:
         return self
@@ -109,5 +105,5 @@ class Spool:
         error: BaseException | None,
         traceback: TracebackType | None,
     ) -> None:
-        if self._folder is not None:
-            self._folder.cleanup()
+        if self._file is not None:
+            self._file.close()

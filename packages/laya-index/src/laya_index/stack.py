@@ -9,9 +9,9 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 import yaml
-from laya_signals import ConfigError, ProviderBlock, Registry, RegistryError
+from laya_signals import ConfigError, ProviderBlock, Registry, RegistryError, SignalError
 from laya_signals.component import fingerprint_of
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
 
 from laya_index.errors import StackError
 
@@ -46,9 +46,16 @@ class SignalsBlock(_Block):
 
 
 class ExportBlock(_Block):
-    """Where the bundle goes: a folder, relative to the current one."""
+    """Where the bundle goes: a folder of its own, relative to the current one."""
 
     path: Path
+
+    @field_validator("path")
+    @classmethod
+    def _has_a_name(cls, path: Path) -> Path:
+        if path.name in {"", ".."}:
+            raise ValueError("name a folder for the bundle alone, `.laya/<stack name>` for one")
+        return path
 
 
 class StackModel(_Block):
@@ -100,11 +107,13 @@ class Stack:
             cause = error.__cause__
             if not isinstance(cause, ValidationError):
                 raise self._error((*place, "config"), str(error)) from error
-            fields = registry.load(block.provider).Config.model_fields
+            model = registry.load(block.provider).Config
             base = (*place, "config")
             raise StackError(
-                "\n".join(_problems(cause, base, self.file, self.lines, fields))
+                "\n".join(_problems(cause, model, base, self.file, self.lines))
             ) from error
+        except SignalError as error:
+            raise self._error((*place, "provider"), str(error)) from error
 
     def _error(self, place: Place, message: str) -> StackError:
         return StackError(_located(self.file, self.lines, place, message))
@@ -142,25 +151,28 @@ def parse_stack(
     try:
         node = yaml.compose(text, Loader=yaml.SafeLoader)
         data = yaml.safe_load(text)
-    except yaml.YAMLError as error:
+    except (yaml.YAMLError, ValueError) as error:
         raise StackError(f"{file}: not YAML: {error}") from error
     if not isinstance(data, dict) or not isinstance(node, yaml.MappingNode):
         raise StackError(
             f"{file}: a stack is a mapping with keys {_known(StackModel.model_fields)}"
         )
-    lines = dict(_lines(node, (), file))
+    try:
+        lines = dict(_lines(node, (), file))
+    except RecursionError as error:
+        raise StackError(f"{file}: an alias (`*…`) that contains itself") from error
     for item in sets:
         _apply(data, item)
     if root is not None:
         if _provider(data.get("source")) != "source.files":
             raise StackError(f"{file}: --root replaces the folder of a source.files stack")
-        data["source"].setdefault("config", {})["root"] = str(root)
+        _holder(data["source"], "root", "--root")["root"] = str(root)
     if out is not None:
         data["export"] = {"path": str(out)}
     try:
         model = StackModel.model_validate(data)
     except ValidationError as error:
-        raise StackError("\n".join(_problems(error, (), file, lines, None))) from error
+        raise StackError("\n".join(_problems(error, StackModel, (), file, lines))) from error
     return Stack(model, file, lines)
 
 
@@ -195,34 +207,46 @@ def _apply(data: dict[str, Any], item: str) -> None:
         raise StackError(f"--set wants stage.key=value, not {item!r}")
     try:
         value = yaml.safe_load(raw)
-    except yaml.YAMLError as error:
+    except (yaml.YAMLError, ValueError) as error:
         raise StackError(f"--set {path}: the value is not YAML: {error}") from error
+    default = StackModel.model_fields[keys[0]].default if keys[0] in StackModel.model_fields else 0
+    if keys[0] not in data and isinstance(default, ProviderBlock):
+        data[keys[0]] = {"provider": default.provider}
     target: Any = data
     for depth, key in enumerate(keys[:-1]):
-        inner = target.get(key)
+        inner = _holder(target, key, f"--set {path}").get(key)
         if inner is None:
             raise StackError(f"--set {path}: the stack has no {'.'.join(keys[: depth + 1])!r}")
         if not isinstance(inner, dict):
             raise StackError(f"--set {path}: {'.'.join(keys[: depth + 1])!r} has no keys below it")
         target = inner
-    # A provider's own settings may be named without the `config` level between.
-    if "provider" in target and keys[-1] not in Bm25Block.model_fields:
-        target = target.setdefault("config", {})
-    target[keys[-1]] = value
+    _holder(target, keys[-1], f"--set {path}")[keys[-1]] = value
+
+
+def _holder(target: dict[str, Any], key: str, option: str) -> dict[str, Any]:
+    """Where `key` belongs: a provider's own settings are named without the `config` between."""
+    if "provider" not in target or key in Bm25Block.model_fields:
+        return target
+    if target.get("config") is None:
+        target["config"] = {}
+    config = target["config"]
+    if not isinstance(config, dict):
+        raise StackError(f"{option}: the config of {target['provider']!r} is no mapping")
+    return config
 
 
 def _problems(
     error: ValidationError,
+    model: type[BaseModel],
     base: Place,
     file: str,
     lines: Mapping[Place, int],
-    fields: Mapping[str, Any] | None,
 ) -> Iterator[str]:
     for item in error.errors(include_url=False, include_input=False):
         place: Place = (*base, *item["loc"])
         if item["type"] == "extra_forbidden":
-            known = fields if fields is not None else _fields_at(place[:-1])
-            message = f"unknown key {str(place[-1])!r}{_suggest(str(place[-1]), list(known))}"
+            known = list(_fields_at(model, item["loc"][:-1]))
+            message = f"unknown key {str(place[-1])!r}{_suggest(str(place[-1]), known)}"
         elif item["type"] == "missing":
             message = f"key {'.'.join(map(str, place))!r} is missing"
         else:
@@ -230,21 +254,22 @@ def _problems(
         yield _located(file, lines, place, message)
 
 
-def _fields_at(place: Place) -> Mapping[str, Any]:
-    """The known keys of the stack's own models at `place`."""
-    model: Any = StackModel
+def _fields_at(model: type[BaseModel], place: Place) -> Mapping[str, Any]:
+    """The known keys of `model`, or of the model that it holds at `place`."""
+    current: type[BaseModel] | None = model
     for key in place:
-        field = model.model_fields.get(key)
-        if field is None:
-            return {}
-        candidates = getattr(field.annotation, "__args__", (field.annotation,))
-        model = next(
-            (item for item in candidates if isinstance(item, type) and issubclass(item, BaseModel)),
-            None,
-        )
-        if model is None:
-            return {}
-    return dict(model.model_fields)
+        if isinstance(key, int):
+            continue  # every item of a list is of the same model
+        field = None if current is None else current.model_fields.get(key)
+        current = None if field is None else next(_models_in(field.annotation), None)
+    return {} if current is None else current.model_fields
+
+
+def _models_in(annotation: Any) -> Iterator[type[BaseModel]]:
+    if isinstance(annotation, type) and issubclass(annotation, BaseModel):
+        yield annotation
+    for argument in getattr(annotation, "__args__", ()):
+        yield from _models_in(argument)
 
 
 def _suggest(key: str, known: Sequence[str]) -> str:

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Literal, Protocol, runtime_checkable
+from typing import Annotated, Any, Literal, Protocol, runtime_checkable
 
 from laya_signals import Component, ComponentConfig
-from pathspec import GitIgnoreSpec
-from pydantic import BaseModel, ConfigDict
+from pydantic import AfterValidator, BaseModel, ConfigDict
+
+from laya_index.patterns import checked, spec_of
 
 Tier = Literal["quarantined", "untrusted", "trusted"]
 
@@ -47,7 +48,7 @@ class TrustRule(BaseModel):
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
-    match: str
+    match: Annotated[str, AfterValidator(lambda pattern: checked((pattern,))[0])]
     tier: Tier
 
 
@@ -55,12 +56,13 @@ class TrustManifestConfig(ComponentConfig):
     """Settings of `trust.manifest`; patterns are as in a `.gitignore` file.
 
     `default_tier` is for what no rule matches. Left out, it is `untrusted` without rules; with
-    rules it is `quarantined`: the rules are then an allow-list.
+    rules it is `quarantined`: the rules are then an allow-list. A later `!folder/**` takes out of
+    a tenant what its earlier patterns let in.
     """
 
     default_tier: Tier | None = None
     rules: tuple[TrustRule, ...] = ()
-    tenants: dict[str, tuple[str, ...]] | None = None
+    tenants: dict[str, Annotated[tuple[str, ...], AfterValidator(checked)]] | None = None
 
 
 class TrustManifest(Component[TrustManifestConfig]):
@@ -76,17 +78,12 @@ class TrustManifest(Component[TrustManifestConfig]):
         self, config: Mapping[str, Any] | ComponentConfig | None = None, /, **settings: Any
     ) -> None:
         super().__init__(config, **settings)
-        self._rules = [
-            (GitIgnoreSpec.from_lines([rule.match]), rule.tier) for rule in self.config.rules
-        ]
+        self._rules = [(spec_of([rule.match]), rule.tier) for rule in self.config.rules]
         tenants = self.config.tenants
         self._tenants = (
             None
             if tenants is None
-            else {
-                name: GitIgnoreSpec.from_lines(patterns)
-                for name, patterns in sorted(tenants.items())
-            }
+            else {name: spec_of(patterns) for name, patterns in sorted(tenants.items())}
         )
         self._default: Tier = self.config.default_tier or (
             "quarantined" if self._rules else "untrusted"

@@ -35,7 +35,10 @@ def writer_lock(cache: Path, bundle: Path) -> Iterator[None]:
     except OSError as error:
         raise BundleError(f"cannot write to {str(bundle.parent)!r}: {error.strerror}") from error
     try:
-        holder.write_text(json.dumps({"pid": os.getpid(), "host": socket.gethostname()}))
+        try:
+            holder.write_text(json.dumps({"pid": os.getpid(), "host": socket.gethostname()}))
+        except OSError as error:
+            raise BundleError(f"cannot write {str(holder)!r}: {error.strerror}") from error
         yield
     finally:
         holder.unlink(missing_ok=True)
@@ -46,5 +49,5 @@ def _holder(path: Path) -> str:
     try:
         data = json.loads(path.read_text())
         return f"process {data['pid']} on {data['host']}"
-    except (OSError, ValueError, KeyError):
+    except (OSError, ValueError, KeyError, TypeError):
         return "another process"

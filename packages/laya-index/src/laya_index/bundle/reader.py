@@ -10,7 +10,7 @@ from types import TracebackType
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from laya_index.bundle.manifest import Manifest, read_manifest
+from laya_index.bundle.manifest import FileEntry, Manifest, read_manifest
 from laya_index.errors import BundleError
 
 _ATTEMPTS = 20
@@ -43,16 +43,13 @@ class BundleReader:
             files: dict[str, pa.MemoryMappedFile] = {}
             try:
                 for entry in manifest.files:
-                    files[entry.path] = pa.memory_map(str(path / entry.path))
-                    if files[entry.path].size() != entry.bytes:
-                        raise BundleError(
-                            f"{str(path / entry.path)!r} has {files[entry.path].size()} bytes, "
-                            f"the manifest says {entry.bytes}; build the bundle again with --full"
-                        )
-            except FileNotFoundError:
-                missing = entry.path
+                    files[entry.path] = _open(path, entry)
+            except (BundleError, OSError) as error:
                 for file in files.values():
                     file.close()
+                if not isinstance(error, FileNotFoundError):
+                    raise
+                missing = entry.path
                 if read_manifest(path) == manifest:
                     break
                 time.sleep(0.01 * attempt)
@@ -76,7 +73,7 @@ class BundleReader:
             file = self._files[entry.path]
             file.seek(0)
             try:
-                tables.append(pq.read_table(file, columns=columns))
+                tables.append(pq.read_table(file, columns=columns, page_checksum_verification=True))
             except (pa.ArrowException, OSError) as error:
                 raise BundleError(
                     f"cannot read {str(self.path / entry.path)!r}: {error}"
@@ -98,3 +95,20 @@ class BundleReader:
         traceback: TracebackType | None,
     ) -> None:
         self.close()
+
+
+def _open(bundle: Path, entry: FileEntry) -> pa.MemoryMappedFile:
+    path = bundle / entry.path
+    try:
+        file = pa.memory_map(str(path))
+    except FileNotFoundError:
+        raise
+    except (pa.ArrowException, OSError) as error:
+        raise BundleError(f"cannot read {str(path)!r}: {error}") from error
+    if (size := file.size()) != entry.bytes:
+        file.close()
+        raise BundleError(
+            f"{str(path)!r} has {size} bytes, the manifest says {entry.bytes}; "
+            "build the bundle again with --full"
+        )
+    return file

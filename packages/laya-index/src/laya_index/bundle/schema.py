@@ -109,6 +109,7 @@ def parquet_options(schema: pa.Schema) -> dict[str, Any]:
         "compression_level": 3,
         "use_dictionary": text or False,
         "write_statistics": True,
+        "write_page_checksum": True,
         "data_page_version": "1.0",
     }
 

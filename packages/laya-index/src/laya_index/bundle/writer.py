@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import os
+import re
 from collections.abc import Iterable
 from pathlib import Path
 
@@ -15,6 +16,8 @@ from laya_index.bundle.schema import parquet_options, write_table
 from laya_index.errors import BundleError
 
 _TEMPORARY = ".tmp-"
+# What `_adopt` calls files; whatever else lies in the folder is not ours to remove.
+_OURS = re.compile(r"(?:[a-z0-9-]+-|(?:documents|chunks)/[0-9]{3}-)[0-9a-f]{16}\.parquet")
 
 
 class BundleWriter:
@@ -71,11 +74,17 @@ class BundleWriter:
 
     def clean(self, keep: Iterable[FileEntry]) -> None:
         """Remove every file of ours in the bundle's folder that `keep` does not name."""
-        kept = {FILE_NAME, *(entry.path for entry in keep)}
-        for pattern in ("*.parquet", "documents/*.parquet", "chunks/*.parquet", f"{_TEMPORARY}*"):
-            for path in self.path.glob(pattern):
-                if path.relative_to(self.path).as_posix() not in kept:
-                    path.unlink(missing_ok=True)
+        kept = {entry.path for entry in keep}
+        try:
+            for path in self.path.glob(f"{_TEMPORARY}*"):
+                path.unlink(missing_ok=True)
+            for pattern in ("*.parquet", "documents/*.parquet", "chunks/*.parquet"):
+                for path in self.path.glob(pattern):
+                    name = path.relative_to(self.path).as_posix()
+                    if name not in kept and _OURS.fullmatch(name):
+                        path.unlink(missing_ok=True)
+        except OSError as error:
+            raise self._failed(error) from error
 
     def _temporary(self, kind: str) -> Path:
         return self.path / f"{_TEMPORARY}{kind}"
@@ -113,17 +122,26 @@ class StreamedFile:
         self._writer = writer
         self._kind = kind
         self._path = writer._temporary(kind)
-        self._parquet = pq.ParquetWriter(self._path, schema, **parquet_options(schema))
         self._rows = 0
+        try:
+            self._parquet = pq.ParquetWriter(self._path, schema, **parquet_options(schema))
+        except OSError as error:
+            raise writer._failed(error) from error
 
     def write(self, table: pa.Table) -> None:
         """Append rows."""
-        self._parquet.write_table(table)
+        try:
+            self._parquet.write_table(table)
+        except OSError as error:
+            raise self._writer._failed(error) from error
         self._rows += table.num_rows
 
     def close(self, *, inputs: str | None = None) -> FileEntry:
         """Finish the file and give its manifest entry."""
-        self._parquet.close()
+        try:
+            self._parquet.close()
+        except OSError as error:
+            raise self._writer._failed(error) from error
         return self._writer._adopt(self._path, self._kind, self._rows, None, inputs)
 
 

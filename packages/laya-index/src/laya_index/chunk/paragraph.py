@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import bisect
-import unicodedata
 from dataclasses import dataclass
 
 import regex
@@ -13,17 +12,23 @@ from pydantic import Field, model_validator
 from laya_index.chunk.blocks import Block, blocks_of
 from laya_index.document import RedactedDocument, Span
 
+# What belongs to the character before it.
+_EXTENDS = r"[\p{GCB=Extend}\p{GCB=SpacingMark}\p{GCB=ZWJ}]"
 # Where a sentence may begin: after closing punctuation and white space, after CJK punctuation, or
 # on a new line.
 _SENTENCE_START = regex.compile(
-    r"""
-      (?<=[.!?…][\p{Pe}\p{Pf}"'’”]*)\s+(?=\S)
-    | (?<=[。！？｡][\p{Pe}\p{Pf}]*)\s*(?=\S)
-    | \n\s*(?=\S)
+    rf"""
+      (?: (?<=[.!?…][\p{{Pe}}\p{{Pf}}"'’”]*)\s+
+        | (?<=[。！？｡][\p{{Pe}}\p{{Pf}}]*)\s*
+        | \n\s* )
+      (?=\S)(?!{_EXTENDS})
     """,
     regex.VERBOSE,
 )
-_JOINERS = {"\u200d", "\ufe0e", "\ufe0f"}
+_WORD_START = regex.compile(rf"(?<=\s)(?=\S)(?!{_EXTENDS})")
+_CHARACTER = regex.compile(r"\X")
+# How far back to look for a place where characters can be counted from.
+_REACH = 256
 
 
 class ParagraphChunkerConfig(ComponentConfig):
@@ -53,10 +58,37 @@ class ParagraphChunkerConfig(ComponentConfig):
 
 @dataclass(frozen=True, slots=True)
 class _Section:
-    start: int
-    end: int
-    heading_path: tuple[str, ...]
+    """Blocks that share chunks; `paths` are the headings above each block, its own included."""
+
     blocks: list[Block]
+    paths: list[tuple[str, ...]]
+
+    @property
+    def start(self) -> int:
+        return self.blocks[0].start
+
+    @property
+    def end(self) -> int:
+        return self.blocks[-1].end
+
+    def last_starting_by(self, position: int) -> int:
+        """The index of the last block that starts at or before `position`."""
+        return bisect.bisect_right(self.blocks, position, key=lambda block: block.start) - 1
+
+    def before_headings(self, index: int) -> int:
+        """The first of the headings right above block `index`; without any, `index`."""
+        while index > 0 and self.blocks[index - 1].kind == "heading":
+            index -= 1
+        return index
+
+    def path_at(self, position: int) -> tuple[str, ...]:
+        """The headings above `position`, with those that start there."""
+        index = self.last_starting_by(position)
+        while index + 1 < len(self.blocks) and self.blocks[index].kind == "heading":
+            if self.blocks[index + 1].kind != "heading":
+                break
+            index += 1
+        return self.paths[index]
 
 
 class ParagraphChunker(Component[ParagraphChunkerConfig]):
@@ -64,7 +96,8 @@ class ParagraphChunker(Component[ParagraphChunkerConfig]):
 
     - A cut falls between paragraphs if one ends in the chunk's second half, else between
       sentences, else between words, and never inside a combined character.
-    - Markdown code, tables and lists stay whole when they fit; a heading stays with what follows.
+    - Markdown code, tables and lists that fit are whole in some chunk; a heading stays with what
+      follows.
     - A heading starts a new chunk once the running one holds a third of `chars`; chunks do not
       overlap across that border. Within a section any stretch of at most `overlap` characters is
       whole in some chunk, unless a block that is kept whole needs the room.
@@ -82,115 +115,112 @@ class ParagraphChunker(Component[ParagraphChunkerConfig]):
 
     def _sections(self, blocks: list[Block]) -> list[_Section]:
         sections: list[_Section] = []
-        current: list[Block] = []
+        current = _Section([], [])
         path: list[tuple[int, str]] = []
-        current_path: tuple[str, ...] = ()
         for block in blocks:
             if block.kind == "heading":
-                only_headings = all(item.kind == "heading" for item in current)
-                length = block.start - current[0].start if current else 0
-                if current and not only_headings and length >= self.config.chars // 3:
-                    sections.append(_section(current, current_path))
-                    current = []
+                only_headings = all(item.kind == "heading" for item in current.blocks)
+                if not only_headings and block.start - current.start >= self.config.chars // 3:
+                    sections.append(current)
+                    current = _Section([], [])
                 path = [item for item in path if item[0] < block.level]
                 path.append((block.level, block.title))
-            if not current or all(item.kind == "heading" for item in current):
-                current_path = tuple(title for _, title in path if title)
-            current.append(block)
-        if current:
-            sections.append(_section(current, current_path))
+            current.blocks.append(block)
+            current.paths.append(tuple(title for _, title in path if title))
+        if current.blocks:
+            sections.append(current)
         # A last section too short to stand alone joins the one before it.
         if len(sections) > 1 and sections[-1].end - sections[-1].start < self.config.min_chars:
-            last = sections.pop()
-            before = sections.pop()
-            sections.append(_section(before.blocks + last.blocks, before.heading_path))
+            last, before = sections.pop(), sections.pop()
+            sections.append(_Section(before.blocks + last.blocks, before.paths + last.paths))
         return sections
 
     def _cut(self, text: str, section: _Section) -> list[Span]:
-        config = self.config
+        chars, min_chars = self.config.chars, self.config.min_chars
         spans: list[Span] = []
-        start = section.start
-        while True:
-            if section.end - start <= config.chars:
+        start, end = section.start, section.start
+        while end < section.end:
+            if section.end - start <= chars:
                 end = section.end
             else:
-                end = self._end(text, section, start)
-                if section.end - end < config.min_chars:
+                end = self._end(text, section, start, end)
+                short = section.end - _skip_blank(text, end) < min_chars
+                if short and section.end - start <= chars + min_chars:
                     end = section.end
             trimmed = start + len(text[start:end].rstrip())
-            spans.append(Span(start, trimmed, section.heading_path))
-            if end >= section.end:
-                return spans
-            start = self._next_start(text, section, start, end)
+            spans.append(Span(start, trimmed, section.path_at(start)))
+            if end < section.end:
+                start = self._next_start(text, section, start, end)
+        return spans
 
-    def _end(self, text: str, section: _Section, start: int) -> int:
-        """Where a chunk that starts at `start` and cannot reach the section's end is cut."""
-        limit = start + self.config.chars
-        least = start + max(self.config.chars // 2, self.config.overlap + 1)
+    def _end(self, text: str, section: _Section, start: int, previous: int) -> int:
+        """Where a chunk that starts at `start` and cannot reach the section's end is cut.
+
+        `previous` is where the chunk before it ended: this one shows more.
+        """
         blocks = section.blocks
-        index = bisect.bisect_right(blocks, limit, key=lambda block: block.start) - 1
-        block = blocks[index]
-        fits = block.end - block.start <= self.config.chars
-        if block.whole and fits and start < block.start < limit < block.end:
-            # It would be cut here, but is whole if it starts the next chunk.
-            return self._before_headings(blocks, index, start)
-        for at in range(index, 0, -1):
-            if blocks[at].start < least:
+        limit = start + self.config.chars
+        floor = max(start, _skip_blank(text, previous))
+        least = max(start + max(self.config.chars // 2, self.config.overlap + 1), floor + 1)
+        last = section.last_starting_by(limit)
+        if self._is_kept_whole(blocks[last]) and start < blocks[last].start < limit:
+            head = blocks[section.before_headings(last)].start
+            if limit < blocks[last].end and head > floor:
+                return head  # it would be cut here, but is whole in the next chunk
+        for index in range(last, -1, -1):
+            if blocks[index].end < least:
                 break
-            if blocks[at].start <= limit:
-                return self._before_headings(blocks, at, start)
-        cuts = [match.end() for match in _SENTENCE_START.finditer(text, least, limit + 1)]
-        cuts = [cut for cut in cuts if cut <= limit]
-        if cuts:
-            return cuts[-1]
-        return _word_or_character_cut(text, least, limit)
+            if blocks[index].kind != "heading" and blocks[index].end <= limit:
+                return blocks[index].end
+        return self._end_inside_a_block(text, section, floor, least, limit)
 
-    def _before_headings(self, blocks: list[Block], index: int, start: int) -> int:
-        """The start of block `index`, or of the headings right above it: they stay together."""
-        first = index
-        while first > 0 and blocks[first - 1].kind == "heading" and blocks[first - 1].start > start:
-            first -= 1
-        return blocks[first].start
+    def _end_inside_a_block(
+        self, text: str, section: _Section, floor: int, least: int, limit: int
+    ) -> int:
+        # Not right behind a heading, nor inside one: behind the start of what follows it.
+        index = section.last_starting_by(limit)
+        if section.blocks[index].kind == "heading":
+            head = section.blocks[section.before_headings(index)].start
+            if head > floor:
+                return head
+        elif index > 0 and section.blocks[index - 1].kind == "heading":
+            following = section.blocks[index].start + 1
+            head = section.blocks[section.before_headings(index)].start
+            if following > limit and head > floor:
+                return head
+            least = max(least, min(following, limit))
+        cuts = _places(_SENTENCE_START, text, least, limit)
+        cuts = cuts or _places(_WORD_START, text, least, limit)
+        return cuts[-1] if cuts else _character_cut(text, floor + 1, limit, limit)
 
     def _next_start(self, text: str, section: _Section, start: int, end: int) -> int:
         """The next chunk's start: at least `overlap` before `end`, at a sentence if one is near."""
-        overlap = self.config.overlap
-        wanted, least = end - overlap, start + 1
-        following = _block_at(section.blocks, end)
-        kept = following is not None and following.whole
-        if following is not None and kept and following.end - following.start <= self.config.chars:
-            # Only as much overlap as leaves the block that starts here whole.
-            least = max(least, following.end - self.config.chars)
-        if overlap == 0:
-            begin = end
-        elif wanted < least:
-            begin = self._forward(text, least, end) if kept else end
-        else:
-            reach = max(least, wanted - overlap // 2)
-            sentences = [match.end() for match in _SENTENCE_START.finditer(text, reach, wanted + 1)]
-            sentences = [place for place in sentences if reach <= place <= wanted]
-            begin = sentences[-1] if sentences else _word_or_character_cut(text, reach, wanted)
+        blocks, overlap, chars = section.blocks, self.config.overlap, self.config.chars
+        inside = blocks[section.last_starting_by(end)]
+        if self._is_kept_whole(inside) and start < inside.start < end < inside.end:
+            return inside.start  # only a part of it fitted beside its headings: here all of it does
+        wanted, following = end - overlap, _skip_blank(text, end)
+        least = max(start, following - chars) + 1  # or it would show nothing new
+        if overlap == 0 or wanted < least:
+            return following
+        reach = max(least, wanted - overlap // 2)
+        begin = (
+            _places(_SENTENCE_START, text, reach, wanted)
+            or _places(_WORD_START, text, reach, wanted)
+            or [_character_cut(text, least, wanted, end)]
+        )[-1]
+        after = bisect.bisect_left(blocks, end, key=lambda block: block.start)
+        if after < len(blocks) and not text[end : blocks[after].start].strip():
+            while after + 1 < len(blocks) and blocks[after].kind == "heading":
+                after += 1
+            if self._is_kept_whole(blocks[after]) and blocks[after].end - begin > chars:
+                # Less overlap, so that the block that comes next stays whole.
+                least = blocks[after].end - chars
+                begin = (_places(_SENTENCE_START, text, min(least, end), end) or [end])[0]
         return _skip_blank(text, begin)
 
-    @staticmethod
-    def _forward(text: str, least: int, end: int) -> int:
-        """The first sentence start in `least..end`."""
-        for match in _SENTENCE_START.finditer(text, max(0, least - 1), end + 1):
-            if least <= match.end() <= end:
-                return match.end()
-        return end
-
-
-def _section(blocks: list[Block], path: tuple[str, ...]) -> _Section:
-    return _Section(blocks[0].start, blocks[-1].end, path, blocks)
-
-
-def _block_at(blocks: list[Block], position: int) -> Block | None:
-    """The first block that is not a heading at or after `position`, if it is what starts there."""
-    index = bisect.bisect_left(blocks, position, key=lambda block: block.start)
-    while index < len(blocks) and blocks[index].kind == "heading":
-        index += 1
-    return blocks[index] if index < len(blocks) else None
+    def _is_kept_whole(self, block: Block) -> bool:
+        return block.whole and block.end - block.start <= self.config.chars
 
 
 def _skip_blank(text: str, position: int) -> int:
@@ -199,22 +229,25 @@ def _skip_blank(text: str, position: int) -> int:
     return position
 
 
-def _word_or_character_cut(text: str, least: int, limit: int) -> int:
-    """The last word start in `least..limit`; without one, `limit` moved out of a character."""
-    for place in range(limit, least - 1, -1):
-        if text[place - 1].isspace() and not text[place].isspace():
-            return place
+def _places(pattern: regex.Pattern[str], text: str, least: int, limit: int) -> list[int]:
+    """Where matches of `pattern` end, in `least..limit`."""
+    # A match that ends in the range may begin before it.
+    found = (match.end() for match in pattern.finditer(text, max(0, least - 2), limit + 1))
+    return [place for place in found if least <= place <= limit]
+
+
+def _character_cut(text: str, least: int, limit: int, most: int) -> int:
+    """The last end of a character (as a reader sees it) in `least..limit`.
+
+    Without one, the next that follows, but at most `most`.
+    """
     place = limit
-    while place > least and _inside_character(text, place):
+    while place > max(0, limit - _REACH) and not text[max(0, place - 1) : place + 1].isascii():
         place -= 1
-    return place
-
-
-def _inside_character(text: str, place: int) -> bool:
-    following = text[place]
-    return (
-        unicodedata.combining(following) != 0
-        or following in _JOINERS
-        or text[place - 1] == "\u200d"
-        or "\U0001f3fb" <= following <= "\U0001f3ff"
-    )
+    ends = [place] if place else []
+    for match in _CHARACTER.finditer(text, place):
+        ends.append(match.end())
+        if match.end() > limit:
+            break
+    fitting = [end for end in ends if least <= end <= limit]
+    return fitting[-1] if fitting else min(ends[-1], most)

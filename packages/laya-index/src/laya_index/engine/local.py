@@ -5,10 +5,15 @@ from __future__ import annotations
 import multiprocessing
 import os
 import signal
+import threading
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ProcessPoolExecutor
+from concurrent.futures.process import BrokenProcessPool
+from multiprocessing.connection import wait
 from typing import TypeVar
+
+from laya_index.errors import EngineError
 
 A = TypeVar("A")
 B = TypeVar("B")
@@ -32,17 +37,25 @@ class LocalEngine:
             )
 
     def map(self, function: Callable[[A], B], items: Iterable[A]) -> Iterator[B]:
-        """The results in the order of `items`; only a few items are in flight at a time."""
+        """The results in the order of `items`; only a few items are in flight at a time.
+
+        Raises `EngineError` when a worker process dies.
+        """
         if self._pool is None:
             yield from map(function, items)
             return
         running: deque[Future[B]] = deque()
-        for item in items:
-            running.append(self._pool.submit(function, item))
-            if len(running) >= self._ahead:
+        try:
+            for item in items:
+                running.append(self._pool.submit(function, item))
+                if len(running) >= self._ahead:
+                    yield running.popleft().result()
+            while running:
                 yield running.popleft().result()
-        while running:
-            yield running.popleft().result()
+        except BrokenProcessPool as error:
+            raise EngineError(
+                "a worker process died (out of memory, perhaps); try fewer with --workers"
+            ) from error
 
     def close(self) -> None:
         """Stop the workers at once."""
@@ -59,5 +72,14 @@ class LocalEngine:
 def _start_worker() -> None:
     # Ctrl-C reaches the whole process group; the main process alone answers it.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+    threading.Thread(target=_end_with_parent, daemon=True).start()
     # As many workers as cores, so one thread each.
     os.environ["LAYA_ENCODER_THREADS"] = "1"
+
+
+def _end_with_parent() -> None:
+    # A parent that was killed cannot say so, and its worker would wait for work for ever.
+    parent = multiprocessing.parent_process()
+    if parent is not None:
+        wait([parent.sentinel])
+        os._exit(1)

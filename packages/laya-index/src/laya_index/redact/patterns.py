@@ -18,19 +18,33 @@ from laya_index.redact.base import Finding
 Kind = Literal["EMAIL", "PHONE", "IBAN", "CARD", "IP", "SECRET"]
 
 _EMAIL = re.compile(
-    r"(?<![\w.+%-])[\w.+%-]{1,64}@(?:[\w](?:[\w-]{0,61}\w)?\.)+[^\W\d_]{2,24}(?![\w-])"
+    r"(?<![\w.+%-])[\w.+%-](?:[\w.+%'-]{0,63})@(?:[\w](?:[\w-]{0,61}\w)?\.)+"
+    r"(?:xn--[\w-]{2,58}\w|[^\W\d_]{2,24})(?![\w-])"
 )
-_IBAN = re.compile(r"(?<![A-Za-z0-9])[A-Za-z]{2}\d{2}(?:[ -]?[A-Za-z0-9]){11,30}(?![A-Za-z0-9])")
-_CARD = re.compile(r"(?<![\d.])(?:\d[ -]?){12,18}\d(?![\d]|\.\d)")
+_GAP = "[ \u00a0\u202f-]?"
+_IBAN = re.compile(
+    rf"(?<![A-Za-z0-9])[A-Za-z]{{2}}\d{{2}}(?:{_GAP}[A-Za-z0-9]){{11,30}}(?![A-Za-z0-9])"
+)
+_CARD = re.compile(rf"(?<![A-Za-z\d.])(?:\d{_GAP}){{12,18}}\d(?![A-Za-z\d]|\.\d)")
 _IPV4 = re.compile(r"(?<![\d.])(?:\d{1,3}\.){3}\d{1,3}(?![\d]|\.\d)")
-_IPV6 = re.compile(r"(?<![\w:.])(?:[0-9A-Fa-f]{0,4}:){2,8}[0-9A-Fa-f:.]*(?![\w:])")
+_IPV6 = re.compile(r"(?<![A-Za-z0-9_:.])(?:[0-9A-Fa-f]{0,4}:){2,8}[0-9A-Fa-f:.]*(?![A-Za-z0-9_:])")
+# Which numbers of which length the card networks issue.
+_ISSUED = re.compile(
+    r"""
+      4(?:\d{12}|\d{15}|\d{18})                                          # Visa
+    | 5[1-5]\d{14} | 2(?:22[1-9]|2[3-9]\d|[3-6]\d\d|7[01]\d|720)\d{12}  # Mastercard
+    | 3[47]\d{13} | 35\d{14} | 3(?:0[0-5]|[689]\d)\d{11}                # Amex, JCB, Diners
+    | (?:5[06-8]|6\d)\d{11,17}                                         # Maestro, UnionPay, …
+    """,
+    re.VERBOSE,
+)
 _PHONE_HINT = re.compile(r"(?:\+|(?<!\d))\(?\d(?:[\s().\u00a0/-]{0,3}\d){6,14}(?!\d)")
 
 # The published shapes of common credentials, then "name = value" where the value looks random.
 _SECRETS = re.compile(
     r"""
-      -----BEGIN[ ](?:[A-Z ]+[ ])?PRIVATE[ ]KEY-----[\s\S]*?
-        (?:-----END[ ][A-Z ]*PRIVATE[ ]KEY-----|\Z)
+      -----BEGIN[ ](?:[A-Z ]+[ ])?PRIVATE[ ]KEY(?:[ ]BLOCK)?-----[\s\S]*?
+        (?:-----END[ ][A-Z ]*PRIVATE[ ]KEY(?:[ ]BLOCK)?-----|\Z)
     | \b(?:AKIA|ASIA|ABIA|ACCA)[A-Z0-9]{16}\b
     | \bgh[pousr]_[A-Za-z0-9]{36,255}\b
     | \bgithub_pat_[A-Za-z0-9_]{22,255}\b
@@ -54,9 +68,10 @@ _SECRET_MARKS = (
 _SECRET_NAMES = ("pass", "secret", "token", "key", "auth")
 _ASSIGNED = re.compile(
     r"""(?ix) (?:pass(?:word|wd|phrase)?|secret|token|api[_-]?key|access[_-]?key|auth)
-        [\w-]{0,20} ["']? \s* [:=] \s* ["']? (?P<value>[A-Za-z0-9_/+=.~-]{12,200})"""
+        [\w-]{0,20} ["']? \s* [:=] \s* ["']? (?:(?:bearer|basic|token)\s+)?
+        (?P<value>[A-Za-z0-9_/+=.~-]{12,200})"""
 )
-_URL_PASSWORD = re.compile(r"\b[a-z][a-z0-9+.-]{1,20}://[^\s:/@]{1,64}:(?P<value>[^\s:/@]{1,128})@")
+_URL_PASSWORD = re.compile(r"\b[a-z][a-z0-9+.-]{1,20}://[^\s:/@]{0,64}:(?P<value>[^\s/]{1,128})@")
 _RANDOM_BITS = 3.0
 
 
@@ -106,8 +121,10 @@ class PatternRedactor(Component[PatternRedactorConfig]):
             for region in (None, *self.config.phone_regions):
                 for match in phonenumbers.PhoneNumberMatcher(window, region):
                     # Ten digits in a row are far more often a count or an identifier.
-                    if match.raw_string.startswith("+") or not match.raw_string.isdigit():
-                        yield begin + match.start, begin + match.end
+                    found = match.raw_string
+                    if found.startswith("+") or not found.isdigit():
+                        unclosed = found.startswith("(") and found.count("(") > found.count(")")
+                        yield begin + match.start + unclosed, begin + match.end
 
 
 def _emails(text: str) -> Iterator[tuple[int, int]]:
@@ -130,7 +147,7 @@ def _ibans(text: str) -> Iterator[tuple[int, int]]:
 def _cards(text: str) -> Iterator[tuple[int, int]]:
     for match in _CARD.finditer(text):
         digits = re.sub(r"\D", "", match[0])
-        if 13 <= len(digits) <= 19 and digits[0] in "23456" and luhn.is_valid(digits):
+        if _ISSUED.fullmatch(digits) and luhn.is_valid(digits):
             yield match.span()
 
 
@@ -142,8 +159,10 @@ def _addresses(text: str) -> Iterator[tuple[int, int]]:
                 address = parse(candidate)
             except ValueError:
                 continue
-            # `::` and 127.0.0.1 identify nobody.
-            if not (address.is_unspecified or address.is_loopback):
+            # `::` and 127.0.0.1 identify nobody, nor does a block that nobody was ever given:
+            # that is a slice (`[1::2]`) or a name (`abc::def`) in a program.
+            unassigned = address.version == 6 and address.is_reserved and not address.ipv4_mapped
+            if not (address.is_unspecified or address.is_loopback or unassigned):
                 yield match.start(), match.start() + len(candidate)
 
 

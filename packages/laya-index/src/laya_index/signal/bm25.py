@@ -24,8 +24,9 @@ from laya_index.bundle.schema import POSTING_COLUMNS, TERM_COLUMNS
 from laya_index.bundle.writer import BundleWriter
 from laya_index.document import Chunk
 
-# Rows (terms) held at once by the merge, over all of its inputs.
+# Rows (terms) held at once by the merge, over all of its inputs, and at least of each.
 _BLOCK_ROWS = 1 << 18
+_LEAST_ROWS = 256
 
 
 def count_terms(chunks: Sequence[Chunk], tokenizer: Tokenizer, title_weight: int) -> pa.Table:
@@ -131,8 +132,14 @@ def write_lexical(
 
 def _blocks(parts: Sequence[tuple[Path, int]]) -> Iterator[pa.Table]:
     """The merged postings in term order, as many blocks as bounded memory takes."""
-    rows = max(256, _BLOCK_ROWS // max(1, len(parts)))
-    readers = [(pq.ParquetFile(path).iter_batches(batch_size=rows), base) for path, base in parts]
+    rows = max(_LEAST_ROWS, _BLOCK_ROWS // max(1, len(parts)))
+    readers = [
+        (
+            pq.ParquetFile(path, page_checksum_verification=True).iter_batches(batch_size=rows),
+            base,
+        )
+        for path, base in parts
+    ]
     buffers: list[pa.Table | None] = [_next(batches) for batches, _ in readers]
     while any(buffer is not None for buffer in buffers):
         # Every term up to the least "last term in memory" is complete in memory.

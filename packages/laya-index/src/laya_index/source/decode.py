@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import codecs
+import re
+import unicodedata
 
 import charset_normalizer
 
@@ -12,8 +14,12 @@ _MARKS = (
     (codecs.BOM_UTF32_BE, "utf-32-be"),
     (codecs.BOM_UTF16_LE, "utf-16-le"),
     (codecs.BOM_UTF16_BE, "utf-16-be"),
+    (b"\x84\x31\x95\x33", "gb18030"),
 )
 _SAMPLE = 8192
+# No text holds these, but any bytes decode in some single-byte encoding.
+_CONTROL = re.compile(r"[\x00-\x08\x0e-\x1a\x1c-\x1f\x7f]")
+_BLANKS = frozenset(" \t\n\r\f\u3000")
 
 
 class BinaryContentError(ValueError):
@@ -58,17 +64,38 @@ def _decode(data: bytes) -> str:
             f"not UTF-8 ({utf8_error.reason} at byte {utf8_error.start}) "
             "and in no legacy encoding that fits"
         )
-    return data.decode(match.encoding)
+    try:
+        text = data.decode(match.encoding)  # only samples of a long file were tried so far
+    except (UnicodeDecodeError, LookupError) as error:
+        raise UndecodableError(f"neither UTF-8 nor {match.encoding}: {error}") from error
+    if _CONTROL.search(text):
+        raise BinaryContentError("binary content")
+    return text
 
 
 def _decode_utf16(data: bytes) -> str:
-    # Text in a European script has its zero bytes on one side only; binary data has them anywhere.
-    sample = data[:_SAMPLE]
-    even, odd = sample[0::2].count(0), sample[1::2].count(0)
-    for zeros, others, encoding in ((odd, even, "utf-16-le"), (even, odd, "utf-16-be")):
-        if zeros > 0.4 * len(sample) / 2 and others == 0:
-            try:
-                return data.decode(encoding)
-            except UnicodeDecodeError:
-                break
-    raise BinaryContentError("binary content")
+    readings = [_read_utf16(data, encoding) for encoding in ("utf-16-le", "utf-16-be")]
+    texts = [text for text in readings if text is not None]
+    if not texts:
+        raise BinaryContentError("binary content")
+    # Latin text read the wrong way round is ideographs, never the other way.
+    return max(texts, key=lambda text: sum(char.isascii() for char in text[:_SAMPLE]))
+
+
+def _read_utf16(data: bytes, encoding: str) -> str | None:
+    """`data` in this encoding, or None when that would be no text."""
+    try:
+        text = data.decode(encoding)
+    except UnicodeDecodeError:
+        return None
+    sample = text[:_SAMPLE]
+    if not all(_is_textual(char) for char in set(sample)):
+        return None
+    # Numbers can look like letters of some script; texts have blanks, or are mostly ASCII.
+    blanks = sum(char in _BLANKS for char in sample)
+    plain = sum(char.isascii() for char in sample)
+    return text if blanks > len(sample) // 500 or plain > len(sample) // 3 else None
+
+
+def _is_textual(char: str) -> bool:
+    return char in _BLANKS or unicodedata.category(char) not in {"Cc", "Cn", "Co", "Cs"}

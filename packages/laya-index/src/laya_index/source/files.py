@@ -5,15 +5,17 @@ from __future__ import annotations
 import hashlib
 import os
 import stat
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
+from typing import Annotated, Any
 
 from laya_signals import Component, ComponentConfig
 from pathspec import GitIgnoreSpec
-from pydantic import Field
+from pydantic import AfterValidator, Field
 
 from laya_index.document import Skipped, SourceDocument
 from laya_index.errors import SourceError
+from laya_index.patterns import checked, lenient_spec, spec_of
 from laya_index.source.decode import BinaryContentError, UndecodableError, decode
 from laya_index.source.markdown import first_heading, front_matter
 
@@ -44,6 +46,8 @@ MEDIA_TYPES = {
 #: Formats whose bytes or markup are not the text a reader sees; they need a loader of their own.
 NEEDS_LOADER = frozenset({".htm", ".html", ".pdf", ".docx", ".pptx", ".xlsx", ".odt", ".epub"})
 
+_UNREADABLE_FOLDER = "unreadable folder"
+
 
 class FilesSourceConfig(ComponentConfig):
     """Settings of `source.files`.
@@ -53,8 +57,8 @@ class FilesSourceConfig(ComponentConfig):
     """
 
     root: Path = Path()
-    include: tuple[str, ...] = ("**/*",)
-    exclude: tuple[str, ...] = ()
+    include: Annotated[tuple[str, ...], AfterValidator(checked)] = ("**/*",)
+    exclude: Annotated[tuple[str, ...], AfterValidator(checked)] = ()
     gitignore: bool = True
     hidden: bool = False
     max_bytes: int = Field(default=20 * 1024 * 1024, gt=0)
@@ -70,6 +74,16 @@ class FilesSource(Component[FilesSourceConfig]):
 
     Config = FilesSourceConfig
 
+    def __init__(
+        self, config: Mapping[str, Any] | ComponentConfig | None = None, /, **settings: Any
+    ) -> None:
+        super().__init__(config, **settings)
+        self._left_out: frozenset[str] = frozenset()
+
+    def leave_out(self, *folders: Path) -> None:
+        """Do not look into these folders: what a run writes is not what it reads."""
+        self._left_out = frozenset(os.path.realpath(folder) for folder in folders)
+
     @property
     def root(self) -> Path:
         """The folder that is read."""
@@ -80,12 +94,13 @@ class FilesSource(Component[FilesSourceConfig]):
         root = self.config.root
         if not root.is_dir():
             raise SourceError(f"source.files: root {str(root)!r} is no folder")
-        include = GitIgnoreSpec.from_lines(self.config.include)
-        exclude = GitIgnoreSpec.from_lines(self.config.exclude)
+        include = spec_of(self.config.include)
+        exclude = spec_of(self.config.exclude)
         ignores = _ignores_above(root) if self.config.gitignore else ()
         for path, reason in self._walk(root, "", ignores):
             name = path.relative_to(root).as_posix()
-            if not include.match_file(name) or exclude.match_file(name):
+            wanted = include.match_file(name) or reason == _UNREADABLE_FOLDER
+            if not wanted or exclude.match_file(name):
                 continue
             if reason:
                 yield Skipped(_printable(name), reason, recorded=False)
@@ -97,27 +112,30 @@ class FilesSource(Component[FilesSourceConfig]):
     ) -> Iterator[tuple[Path, str]]:
         """Every file below `folder` with the reason not to open it, if there is one."""
         if self.config.gitignore and (lines := _read_lines(folder / ".gitignore")):
-            ignores = (*ignores, (prefix, GitIgnoreSpec.from_lines(lines)))
+            ignores = (*ignores, (prefix, lenient_spec(lines)))
         try:
-            entries = sorted(os.scandir(folder), key=lambda entry: entry.name)
+            with os.scandir(folder) as listed:
+                entries = sorted(listed, key=lambda entry: entry.name)
         except OSError as error:
             if not prefix:
                 raise SourceError(f"source.files: cannot list {str(folder)!r}: {error}") from error
-            yield folder, f"unreadable folder: {error.strerror}"
+            yield folder, _UNREADABLE_FOLDER
             return
         for entry in entries:
             path = folder / entry.name
             inside = prefix + entry.name
+            is_folder = _is_folder(entry)
             if entry.name.startswith(".") and not self.config.hidden:
-                if not entry.is_dir(follow_symlinks=False):
+                if not is_folder:
                     yield path, "hidden"
             elif entry.name == ".git":
                 continue
-            elif entry.is_dir(follow_symlinks=False):
-                if not _ignored(inside + "/", ignores):
-                    yield from self._walk(path, inside + "/", ignores)
-            elif entry.is_dir():
+            elif is_folder and entry.is_symlink():
                 yield path, "link to a folder"
+            elif is_folder:
+                left_out = self._left_out and os.path.realpath(path) in self._left_out
+                if not left_out and not _ignored(inside + "/", ignores):
+                    yield from self._walk(path, inside + "/", ignores)
             elif _ignored(inside, ignores):
                 yield path, "ignored by .gitignore"
             else:
@@ -205,7 +223,7 @@ def _ignores_above(root: Path) -> tuple[tuple[str, GitIgnoreSpec], ...]:
     for parent in folder.parents:
         below = f"{folder.relative_to(parent).as_posix()}/"
         if lines := _read_lines(parent / ".gitignore"):
-            found.append(("^" + below, GitIgnoreSpec.from_lines(lines)))
+            found.append(("^" + below, lenient_spec(lines)))
         if (parent / ".git").exists():
             return tuple(reversed(found))
     return ()
@@ -221,15 +239,25 @@ def _ignored(name: str, ignores: Sequence[tuple[str, GitIgnoreSpec]]) -> bool:
     return False
 
 
+def _is_folder(entry: os.DirEntry[str]) -> bool:
+    try:
+        return entry.is_dir()
+    except OSError:
+        return False  # a link to itself, say: opening it will tell
+
+
 def _read_lines(path: Path) -> list[str]:
     try:
-        return path.read_text(encoding="utf-8", errors="replace").splitlines()
+        regular = path.is_file()
+        return path.read_text(encoding="utf-8", errors="replace").splitlines() if regular else []
     except OSError:
         return []
 
 
 def _is_below(path: Path, root: Path) -> bool:
-    return not path.is_symlink() or path.resolve().is_relative_to(root.resolve())
+    if not path.is_symlink():
+        return True
+    return Path(os.path.realpath(path)).is_relative_to(os.path.realpath(root))
 
 
 def _printable(name: str) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import hashlib
 import json
 import zlib
 from collections.abc import Iterator
@@ -61,7 +62,7 @@ class JsonlSource(Component[JsonlSourceConfig]):
         config = self.config
         try:
             row = json.loads(line)
-        except ValueError as error:
+        except (ValueError, RecursionError) as error:
             raise SourceError(f"{place}: not JSON: {error}") from error
         if not isinstance(row, dict):
             raise SourceError(f"{place}: a JSON object is wanted, not {type(row).__name__}")
@@ -83,9 +84,10 @@ class JsonlSource(Component[JsonlSourceConfig]):
             "\0".join([document_id, text, title, *metadata, *metadata.values()]).encode()
         except UnicodeEncodeError:
             printable = document_id.encode("utf-8", "backslashreplace").decode()
-            return Skipped(printable, "undecodable", "half of a surrogate pair", len(line))
+            detail = "half of a surrogate pair"
+            return Skipped(printable, "undecodable", detail, len(line), _digest(line))
         if not text.strip():
-            return Skipped(document_id, "empty")
+            return Skipped(document_id, "empty", "", len(line), _digest(line))
         return SourceDocument(
             id=document_id,
             text=text,
@@ -98,6 +100,10 @@ class JsonlSource(Component[JsonlSourceConfig]):
 
 def _open(path: Path) -> BinaryIO:
     return cast(BinaryIO, gzip.open(path, "rb")) if path.suffix == ".gz" else path.open("rb")
+
+
+def _digest(line: bytes) -> str:
+    return hashlib.sha256(line).hexdigest()
 
 
 def _text(value: object, place: str, field: str) -> str:

@@ -12,8 +12,15 @@ _HEADING = re.compile(r"^ {0,3}#[ \t]+(?P<title>.+?)[ \t]*#*[ \t]*$")
 _FENCE = re.compile(r"^ {0,3}(`{3,}|~{3,})")
 
 
-class _NoAliases(yaml.SafeLoader):
-    """Safe YAML without aliases: a document is data, and a few aliases can grow to gigabytes."""
+# A longer block is a document between two rules, not settings; YAML is slow to find that out.
+_LONGEST = 64 * 1024
+
+
+class _Plain(yaml.BaseLoader):
+    """YAML whose values stay the text that was written: `1.10`, `2024-05-01` and `yes` as well.
+
+    Without aliases: a document is data, and a few aliases can grow to gigabytes.
+    """
 
     def compose_node(self, parent: yaml.Node | None, index: int) -> yaml.Node | None:
         if self.check_event(yaml.AliasEvent):
@@ -35,17 +42,17 @@ def front_matter(text: str) -> FrontMatter:
     A block that is no YAML mapping counts as text: a document may open with a rule (`---`).
     """
     match = _FRONT_MATTER.match(text)
-    if match is None:
+    if match is None or len(match["body"]) > _LONGEST:
         return FrontMatter({}, 0)
     try:
-        loaded = yaml.load(match["body"], Loader=_NoAliases)  # noqa: S506 - a SafeLoader
-    except yaml.YAMLError:
+        loaded = yaml.load(match["body"], Loader=_Plain)  # noqa: S506 - builds only text and lists
+    except (yaml.YAMLError, ValueError, RecursionError):
         return FrontMatter({}, 0)
     if loaded is None and not match["body"].strip():
         return FrontMatter({}, match.end())
     if not isinstance(loaded, dict):
         return FrontMatter({}, 0)
-    return FrontMatter({str(key): _plain(value) for key, value in loaded.items()}, match.end())
+    return FrontMatter({_plain(key): _plain(value) for key, value in loaded.items()}, match.end())
 
 
 def first_heading(text: str) -> str:
@@ -65,4 +72,5 @@ def first_heading(text: str) -> str:
 def _plain(value: object) -> str:
     if isinstance(value, list):
         return ", ".join(_plain(item) for item in value)
-    return "" if value is None else str(value)
+    # An escape in YAML can write half of a surrogate pair, which no file can hold.
+    return str(value).encode("utf-8", "backslashreplace").decode()

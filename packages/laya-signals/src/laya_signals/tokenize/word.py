@@ -18,15 +18,18 @@ from laya_signals.tokenize import stopwords
 # Scripts written without spaces between words: their runs become overlapping pairs of characters,
 # so that any word of two characters or more can be found without a dictionary.
 _UNSPACED = (
-    r"\p{Han}\p{Hiragana}\p{Katakana}\p{Hangul}\p{Bopomofo}\p{Thai}\p{Lao}\p{Khmer}\p{Myanmar}ー々"
+    r"\p{Han}\p{Hiragana}\p{Katakana}\p{Hangul}\p{Bopomofo}\p{Thai}\p{Lao}\p{Khmer}\p{Myanmar}ー々ﾞﾟ"
 )
+# Letters, and letters or digits, of the other scripts.
+_LETTER = rf"[\p{{L}}--[{_UNSPACED}]]"
+_ALNUM = rf"[[\p{{L}}\p{{N}}]--[{_UNSPACED}]]"
 
 # Read top to bottom: the first alternative that matches at a place wins.
 _TERM = regex.compile(
     rf"""(?V1)
-      (?:(?<![\p{{L}}\p{{N}}])v)?\p{{N}}++(?:[.,]\p{{N}}++)+      # 3.14  1,200  v1.2.3
-    | (?<![\p{{L}}\p{{N}}_.])\.\p{{L}}{{2,15}}(?![\p{{L}}\p{{N}}_.])           # .net
-    | \p{{L}}[\p{{L}}\p{{N}}]{{0,14}}(?:\+\+|\#)(?![\p{{L}}\p{{N}}+\#])        # c++  c#
+      (?:(?<!{_ALNUM})v)?\p{{N}}++(?:[.,]\p{{N}}++)+               # 3.14  1,200  v1.2.3
+    | (?<!{_ALNUM}|[_.])\.{_LETTER}{{2,15}}(?!{_ALNUM}|[_.])          # .net
+    | {_LETTER}{_ALNUM}{{0,14}}(?:\+\+|\#)(?!{_ALNUM}|[+\#])          # c++  c#
     | [{_UNSPACED}][{_UNSPACED}\p{{M}}]*
     | [[\p{{L}}\p{{M}}\p{{N}}]--[{_UNSPACED}]]++
         (?:'(?:t|m|d|re|ve|ll|s)(?![\p{{L}}\p{{M}}\p{{N}}]))?     # I'm  don't  John's
@@ -44,9 +47,12 @@ _ASCII_TERM = re.compile(
     re.VERBOSE,
 )
 _STARTS_UNSPACED = regex.compile(rf"[{_UNSPACED}]")
-_APOSTROPHES = str.maketrans({"\u2019": "'", "\u02bc": "'", "\uff07": "'"})
+# One apostrophe for all of them; a soft hyphen only says where a word may be broken; the full-width
+# forms of ASCII characters are those characters.
+_SPELLINGS: dict[int, int | None] = {0x2019: 0x27, 0x02BC: 0x27, 0x00AD: None}
+_SPELLINGS.update({0xFF01 + offset: 0x21 + offset for offset in range(94)})
 _THOUSANDS = regex.compile(r"\p{N}{1,3}(?:,\p{N}{3})+(?:\.\p{N}+)?")
-_LETTER = regex.compile(r"\X")
+_CHARACTER = regex.compile(r"\X")
 _IDEOGRAPH = regex.compile(r"\p{Han}")
 _FOLDABLE = regex.compile(r"(?<=[\p{Latin}\p{Greek}])\p{Mn}+")
 
@@ -142,7 +148,7 @@ class WordTokenizer(Component[WordTokenizerConfig]):
         if text.isascii():
             found = _ASCII_TERM.findall(text.lower())
         else:
-            text = unicodedata.normalize("NFC", text).translate(_APOSTROPHES).casefold()
+            text = unicodedata.normalize("NFC", text).translate(_SPELLINGS).casefold()
             text = _fold_accents(text) if self._fold_first else unicodedata.normalize("NFC", text)
             found = _TERM.findall(text)
         words: list[str] = []
@@ -161,8 +167,9 @@ def _special(term: str) -> list[str]:
     if term[0] == "." or term[-1] in "+#":  # .net, c++: findable with the mark and without
         return [term, term.strip(".+#")]
     if "." in term or "," in term:
-        whole = _THOUSANDS.fullmatch(term)
-        return [(term.replace(",", "") if whole else term.removeprefix("v"))[:_LONGEST]]
+        number = term.removeprefix("v")
+        whole = _THOUSANDS.fullmatch(number)
+        return [(number.replace(",", "") if whole else number)[:_LONGEST]]
     return [term.removesuffix("'s")[:_LONGEST]]
 
 
@@ -174,7 +181,7 @@ def _fold_accents(text: str) -> str:
 
 def _unspaced(run: str) -> list[str]:
     """Overlapping pairs of characters, and each ideograph alone: one can be a whole query."""
-    letters: list[str] = _LETTER.findall(run)
+    letters: list[str] = _CHARACTER.findall(run)
     if len(letters) == 1:
         return letters
     pairs = [first + second for first, second in itertools.pairwise(letters)]
