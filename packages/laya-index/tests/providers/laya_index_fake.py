@@ -57,7 +57,7 @@ def pid(_: object) -> int:
 
 
 def threads(_: object) -> str | None:
-    return os.environ.get("LAYA_ENCODER_THREADS")
+    return os.environ.get("LAYA_THREADS")
 
 
 def die(_: object) -> None:

@@ -3,8 +3,8 @@ import shutil
 
 import laya_mini
 import pytest
-from laya_signals.encode.onnx import OnnxTokenEncoder
-from laya_signals.errors import ModelError
+from laya_signals.encode.onnx import OnnxTokenEncoder, available_cpus
+from laya_signals.errors import ConfigError, ModelError
 
 FILES = ("model.onnx", "tokenizer.json")
 
@@ -53,3 +53,15 @@ def test_a_file_that_is_no_model_is_named(folder, name):
 def test_a_file_without_a_recorded_hash_is_refused(folder):
     with pytest.raises(ModelError, match=r"model\.onnx is altered"):
         states_of(folder, {"tokenizer.json": "0" * 64})
+
+
+def test_the_environment_limits_the_threads(folder, monkeypatch):
+    monkeypatch.setenv("LAYA_THREADS", "1")
+    assert OnnxTokenEncoder(folder, {}, max_tokens=256, threads=None).threads == 1
+
+
+@pytest.mark.parametrize("value", ["0", "many", "-1", "1.5"])
+def test_an_unusable_limit_is_refused(monkeypatch, value):
+    monkeypatch.setenv("LAYA_THREADS", value)
+    with pytest.raises(ConfigError, match="LAYA_THREADS"):
+        available_cpus()

@@ -73,8 +73,8 @@ def _start_worker() -> None:
     # Ctrl-C reaches the whole process group; the main process alone answers it.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     threading.Thread(target=_end_with_parent, daemon=True).start()
-    # As many workers as cores, so one thread each.
-    os.environ["LAYA_ENCODER_THREADS"] = "1"
+    # The workers are the parallelism: more threads in each would only get in each other's way.
+    os.environ.setdefault("LAYA_THREADS", "1")
 
 
 def _end_with_parent() -> None:

@@ -14,12 +14,14 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from laya_signals.errors import EncodeError, ModelError
+from laya_signals.errors import ConfigError, EncodeError, ModelError
 
 if TYPE_CHECKING:
     import onnxruntime
     import tokenizers
 
+#: Environment variable that limits the threads of the embedded models in a process.
+THREADS = "LAYA_THREADS"
 MODEL, TOKENIZER = "model.onnx", "tokenizer.json"
 
 
@@ -158,7 +160,15 @@ def open_session(model: bytes) -> onnxruntime.InferenceSession:
 
 
 def available_cpus() -> int:
-    """How many processors this process may use."""
+    """How many texts to run at the same time: `LAYA_THREADS`, or the processors at hand.
+
+    The variable exists for programs that start several processes, each of which should then use
+    only its share. Raises `ConfigError` when it is no whole number of at least 1.
+    """
+    if limit := os.environ.get(THREADS):
+        if not limit.isdecimal() or int(limit) < 1:
+            raise ConfigError(f"{THREADS} must be a whole number of at least 1, not {limit!r}")
+        return int(limit)
     if hasattr(os, "sched_getaffinity"):
         return len(os.sched_getaffinity(0))
     return os.cpu_count() or 1
