@@ -201,23 +201,32 @@ class ParagraphChunker(Component[ParagraphChunkerConfig]):
             return inside.start  # only a part of it fitted beside its headings: here all of it does
         wanted, following = end - overlap, _skip_blank(text, end)
         least = max(start, following - chars) + 1  # or it would show nothing new
-        if overlap == 0 or wanted < least:
+        kept = self._kept_whole_after(text, section, end)
+        if overlap == 0 or (wanted < least and kept is None):
             return following
-        reach = max(least, wanted - overlap // 2)
-        begin = (
-            _places(_SENTENCE_START, text, reach, wanted)
-            or _places(_WORD_START, text, reach, wanted)
-            or [_character_cut(text, least, wanted, end)]
-        )[-1]
-        after = bisect.bisect_left(blocks, end, key=lambda block: block.start)
-        if after < len(blocks) and not text[end : blocks[after].start].strip():
-            while after + 1 < len(blocks) and blocks[after].kind == "heading":
-                after += 1
-            if self._is_kept_whole(blocks[after]) and blocks[after].end - begin > chars:
-                # Less overlap, so that the block that comes next stays whole.
-                least = blocks[after].end - chars
-                begin = (_places(_SENTENCE_START, text, min(least, end), end) or [end])[0]
+        begin = end
+        if wanted >= least:
+            reach = max(least, wanted - overlap // 2)
+            begin = (
+                _places(_SENTENCE_START, text, reach, wanted)
+                or _places(_WORD_START, text, reach, wanted)
+                or [_character_cut(text, least, wanted, end)]
+            )[-1]
+        if kept is not None and (wanted < least or kept.end - begin > chars):
+            # As much of what leads up to the block as leaves the block whole.
+            least = min(max(start + 1, kept.end - chars), end)
+            begin = (_places(_SENTENCE_START, text, least, end) or [end])[0]
         return _skip_blank(text, begin)
+
+    def _kept_whole_after(self, text: str, section: _Section, end: int) -> Block | None:
+        """The block that comes right after `end`, headings aside, if it should stay whole."""
+        blocks = section.blocks
+        index = bisect.bisect_left(blocks, end, key=lambda block: block.start)
+        if index == len(blocks) or text[end : blocks[index].start].strip():
+            return None
+        while index + 1 < len(blocks) and blocks[index].kind == "heading":
+            index += 1
+        return blocks[index] if self._is_kept_whole(blocks[index]) else None
 
     def _is_kept_whole(self, block: Block) -> bool:
         return block.whole and block.end - block.start <= self.config.chars
