@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+import typer.core
 import typer.main
 from laya_index.stack import Stack, parse_stack
 from laya_rag.cli.app import app
@@ -13,6 +15,7 @@ from laya_rag.cli.app import app
 ROOT = Path(__file__).parents[1]
 PAGES = sorted([ROOT / "README.md", *ROOT.glob("docs/**/*.md")])
 BLOCK = re.compile(r"^```(?P<language>\w+)[^\n]*\n(?P<body>.*?)^```", re.M | re.S)
+CODE = re.compile(r"^```.*?^```|`[^`\n]+`", re.M | re.S)
 LINK = re.compile(r"(?<!\!)\[[^\]]*\]\((?P<target>[^)#\s]+)(?:#[^)]*)?\)")
 
 
@@ -21,8 +24,21 @@ def blocks(page: Path, language: str) -> list[str]:
     return [match["body"] for match in BLOCK.finditer(text) if match["language"] == language]
 
 
-def commands() -> dict[str, typer.main.TyperCommand]:
-    return typer.main.get_command(app).commands
+def commands() -> dict[str, typer.core.TyperCommand]:
+    """Every command by its words, those of plugins and of their groups too."""
+    group = typer.main.get_command(app)
+    return dict(walk(group, typer.Context(group), ""))
+
+
+def walk(
+    group: typer.core.TyperGroup, context: typer.Context, before: str
+) -> Iterator[tuple[str, typer.core.TyperCommand]]:
+    for name in group.list_commands(context):
+        command = group.get_command(context, name)
+        if isinstance(command, typer.core.TyperGroup):
+            yield from walk(command, context, f"{before}{name} ")
+        else:
+            yield f"{before}{name}", command
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
@@ -44,7 +60,7 @@ def test_the_stacks_of_a_page_are_valid(page: Path) -> None:
 
 @pytest.mark.parametrize("page", [*PAGES, *ROOT.glob("adr/*.md")], ids=lambda page: page.name)
 def test_the_links_of_a_page_lead_somewhere(page: Path) -> None:
-    for match in LINK.finditer(page.read_text(encoding="utf-8")):
+    for match in LINK.finditer(CODE.sub("", page.read_text(encoding="utf-8"))):
         if "://" not in match["target"]:
             assert (page.parent / match["target"]).exists(), match["target"]
 

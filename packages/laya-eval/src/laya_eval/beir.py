@@ -9,8 +9,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from laya_eval.errors import EvalError
 
-class DataError(Exception):
+
+class DataError(EvalError):
     """A data set's file is missing or malformed; the message names file and line."""
 
 

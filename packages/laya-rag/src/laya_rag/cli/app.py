@@ -1,19 +1,62 @@
 """The command's entry: its subcommands, and what they share.
 
-Each subcommand imports what it needs when it runs, so that `laya --help` answers at once.
+Each subcommand imports what it needs when it runs, so that `laya --help` answers at once. Other
+packages add subcommands of their own: a `typer.Typer` as an entry point of the group
+`laya.commands`, whose module is imported when help is shown or the subcommand is called.
 """
 
 from __future__ import annotations
 
-import typer
+from importlib.metadata import EntryPoint, entry_points
+from typing import Any
 
+import typer
+import typer.main
+from typer.core import TyperGroup
+
+from laya_rag.cli.ask import ask
 from laya_rag.cli.process import process
 from laya_rag.cli.search import search
 
 EXIT_CODES = "Exit codes: 0 done, 1 failed, 2 wrong usage, 130 interrupted."
+PLUGINS = "laya.commands"
+
+
+class PluginGroup(TyperGroup):
+    """The subcommands of this package, and those that other packages add by entry points.
+
+    One of ours is never replaced. A plugin that cannot be imported is left out with a warning.
+    """
+
+    def list_commands(self, ctx: Any) -> list[str]:
+        """Ours in the order of this file, then the others by name."""
+        own = super().list_commands(ctx)
+        others = sorted(_plugins().keys() - set(own))
+        return [*own, *(name for name in others if self.get_command(ctx, name))]
+
+    def get_command(self, ctx: Any, cmd_name: str) -> Any:
+        """The subcommand of that name, or None."""
+        own = super().get_command(ctx, cmd_name)
+        if own is not None or cmd_name not in _plugins():
+            return own
+        try:
+            command = typer.main.get_command(_plugins()[cmd_name].load())
+        except (ImportError, AttributeError) as error:
+            typer.echo(f"laya: the command {cmd_name!r} cannot be loaded: {error}", err=True)
+            return None
+        command.name = cmd_name
+        for part in (command, *getattr(command, "commands", {}).values()):
+            part.epilog = part.epilog or EXIT_CODES
+        return command
+
+
+def _plugins() -> dict[str, EntryPoint]:
+    return {entry.name: entry for entry in entry_points(group=PLUGINS)}
+
 
 app = typer.Typer(
     name="laya",
+    cls=PluginGroup,
     help="Retrieval that shows its evidence: index documents, then search what they say.",
     epilog=EXIT_CODES,
     no_args_is_help=True,
@@ -23,6 +66,7 @@ app = typer.Typer(
 )
 app.command(epilog=EXIT_CODES)(process)
 app.command(epilog=EXIT_CODES)(search)
+app.command(epilog=EXIT_CODES)(ask)
 
 
 @app.callback()

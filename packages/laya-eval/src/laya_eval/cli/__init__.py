@@ -1,0 +1,1 @@
+"""Commands that this package adds to `laya`, through the entry points `laya.commands`."""

@@ -1,0 +1,1 @@
+"""Fitting and judging gates on labelled queries."""
