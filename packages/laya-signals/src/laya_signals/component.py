@@ -15,7 +15,8 @@ from laya_signals.errors import ConfigError
 class ComponentConfig(BaseModel):
     """Settings of a component: immutable, and an unknown key is an error."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True)
+    # Built at first use: most programs need a few of the many settings models.
+    model_config = ConfigDict(extra="forbid", frozen=True, defer_build=True)
 
 
 C = TypeVar("C", bound=ComponentConfig)
