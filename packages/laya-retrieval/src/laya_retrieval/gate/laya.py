@@ -8,6 +8,7 @@ from typing import Any, Literal
 
 from laya_signals.component import Component, ComponentConfig
 from laya_signals.decide.base import DecisionModel, Question, State, model_fingerprint
+from laya_signals.decide.question import by_id
 from laya_signals.errors import ConfigError
 from laya_signals.registry import ProviderBlock, signals
 from pydantic import Field
@@ -37,7 +38,7 @@ class LayaGateConfig(ComponentConfig):
     #: What a first hop found; the relevance question is then asked in its light.
     bridge: str | None = None
     relevance_instructions: str = "The document is relevant to the query."
-    answerability_instructions: str = "The evidence contains the answer to the query."
+    answerability_instructions: str = "The evidence answers the query."
 
 
 class LayaGate(Component[LayaGateConfig]):
@@ -176,7 +177,8 @@ def noul_probabilities(
     missing answer, or a number outside 0..1.
     """
     name = type(model).__name__
-    decisions = model.predict_batch(states, [question])
+    # By id, as the agents of the public `laya` package want them; ours take both forms.
+    decisions = model.predict_batch(states, by_id([question]))
     if len(decisions) != len(states):
         raise GateError(f"{name} returned {len(decisions)} decisions for {len(states)} states")
     probabilities: list[float] = []

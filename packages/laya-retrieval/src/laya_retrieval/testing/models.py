@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
-from laya_signals.decide.base import Decision, Question, State
+from laya_signals.decide.base import Decision, Question, Questions, State
 from laya_signals.multivector.hashing import HashingMultiVectorEncoder
 from numpy.typing import NDArray
 
@@ -75,10 +75,9 @@ class FakeDecisionModel:
         self.fingerprint = fingerprint
         self.calls: list[tuple[list[State], list[Question]]] = []
 
-    def predict_batch(
-        self, states: Sequence[State], questions: Sequence[Question]
-    ) -> list[Decision]:
+    def predict_batch(self, states: Sequence[State], questions: Questions) -> list[Decision]:
         """One decision per state; confidence is the distance of the probability from a coin's."""
+        questions = _listed(questions)
         _check_questions(questions)
         for state in states:
             if not isinstance(state, str | Mapping | list | tuple):
@@ -92,6 +91,13 @@ class FakeDecisionModel:
     def _answer(self, state: State, question: Question) -> dict[str, Any]:
         probability = float(self._noul(state, question))
         return {"noul": probability, "confidence": max(probability, 1 - probability)}
+
+
+def _listed(questions: Questions) -> list[Question]:
+    """Questions given by id as a list."""
+    if isinstance(questions, Mapping):
+        return [cast(Question, {"id": key, **value}) for key, value in questions.items()]
+    return list(questions)
 
 
 def _check_questions(questions: Sequence[Question]) -> None:

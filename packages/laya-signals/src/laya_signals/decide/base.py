@@ -77,9 +77,7 @@ class DecisionModel(Protocol):
     come in the form of `laya_signals.decide.question.by_id`; the models here take both forms.
     """
 
-    def predict_batch(
-        self, states: Sequence[State], questions: Sequence[Question]
-    ) -> list[Decision]:
+    def predict_batch(self, states: Sequence[State], questions: Questions) -> list[Decision]:
         """One decision per state, in order, with an answer to each question."""
         ...
 

@@ -1,0 +1,142 @@
+"""`encoder.laya`: the encoder of a Laya checkpoint as an embedder."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+from pydantic import Field
+
+from laya_signals.component import Component, ComponentConfig
+from laya_signals.decide.checkpoint import CONFIG, Checkpoint
+from laya_signals.decide.sequence import SpecialTokens
+from laya_signals.decide.torch import CheckpointSource, Network, import_runtime, load_network
+from laya_signals.encode.pooling import mean_pool, unit_rows
+from laya_signals.errors import EncodeError, ModelError
+
+if TYPE_CHECKING:
+    import tokenizers
+
+
+class LayaEncoderConfig(CheckpointSource):
+    """Settings of `LayaEncoder`."""
+
+    #: Tokens kept of a text, the two special ones included; by default the checkpoint's `max_len`.
+    max_tokens: int | None = Field(default=None, ge=8)
+
+
+class LayaEncoder(Component[LayaEncoderConfig]):
+    """The mean of the hidden states of a checkpoint's encoder: an `Encoder` through torch.
+
+    Needs the extra `models`. Weak for retrieval unless the checkpoint was adapted to it: a decision
+    model is trained to answer questions, not to put like texts near each other.
+
+    Texts run one at a time, so a vector does not depend on its neighbours; the number of torch's
+    threads may still move its last digits. Pickles by its settings.
+    """
+
+    Config = LayaEncoderConfig
+
+    def __init__(
+        self, config: Mapping[str, Any] | ComponentConfig | None = None, /, **settings: Any
+    ) -> None:
+        super().__init__(config, **settings)
+        self._loading = threading.Lock()
+        self._checkpoint: Checkpoint | None = None
+        self._digests: Mapping[str, str] | None = None
+        self._tokens: tuple[tokenizers.Tokenizer, SpecialTokens] | None = None
+        self._network: Network | None = None
+
+    def __reduce__(self) -> tuple[type[LayaEncoder], tuple[LayaEncoderConfig]]:
+        return type(self), (self.config,)
+
+    @property
+    def checkpoint(self) -> Checkpoint:
+        """The checkpoint that the settings name; found, and its hashes checked, on first use."""
+        if self._checkpoint is None:
+            self._checkpoint = self.config.open()
+        return self._checkpoint
+
+    @property
+    def dimension(self) -> int:
+        """Components per vector; reads the checkpoint's configuration."""
+        return self.checkpoint.dimension
+
+    @property
+    def max_tokens(self) -> int:
+        """Tokens beyond this many (special tokens included) are cut off on the right.
+
+        Raises `ModelError` when the settings ask for more than the checkpoint's `max_len`.
+        """
+        limit = self.checkpoint.config.max_len
+        wanted = self.config.max_tokens or limit
+        if wanted > limit:
+            raise ModelError(
+                f"max_tokens is {wanted}, but {self.checkpoint.folder / CONFIG} has max_len {limit}"
+            )
+        return wanted
+
+    def fingerprint_extra(self) -> Any:
+        """The hashes of the checkpoint's files."""
+        if self._digests is None:
+            self._digests = self.checkpoint.digests()
+        return self._digests
+
+    def encode_documents(self, texts: Sequence[str]) -> NDArray[np.float32]:
+        """The mean of each text's token states: `(len(texts), dimension)` float32, unit rows.
+
+        Raises `EncodeError`, naming the position, for a text without a single token (empty, blank),
+        with a lone surrogate, or without a usable vector.
+        """
+        torch, network = import_runtime("torch"), self._loaded()
+        (_, special), room = self._tokenizer(), self.max_tokens - 2
+        pooled = []
+        for position, ids in enumerate(self._token_ids(texts)):
+            if not ids:
+                raise EncodeError(f"text {position} is blank: it has no token to encode")
+            with torch.inference_mode():
+                states, _ = network.states([[special.cls, *ids[:room], special.sep]])
+            pooled.append(mean_pool(states[0].float().cpu().numpy()))
+        return unit_rows(np.array(pooled, np.float64).reshape(len(pooled), self.dimension))
+
+    def encode_queries(self, texts: Sequence[str]) -> NDArray[np.float32]:
+        """The same as `encode_documents`: this model family has no query prefix."""
+        return self.encode_documents(texts)
+
+    def count_tokens(self, texts: Sequence[str]) -> list[int]:
+        """Tokens of each text, special tokens included, before any cut; needs no torch."""
+        return [len(ids) + 2 for ids in self._token_ids(texts)]
+
+    def _token_ids(self, texts: Sequence[str]) -> list[list[int]]:
+        if isinstance(texts, str):
+            raise EncodeError("give a sequence of texts, not one string")
+        tokenizer, _ = self._tokenizer()
+        found = []
+        for position, text in enumerate(texts):
+            if not isinstance(text, str):
+                raise EncodeError(f"text {position} is {type(text).__name__}, not str")
+            try:
+                found.append(tokenizer.encode(text, add_special_tokens=False).ids)
+            except TypeError as error:
+                raise EncodeError(
+                    f"text {position} has a lone surrogate, which is no text"
+                ) from error
+        return found
+
+    def _tokenizer(self) -> tuple[tokenizers.Tokenizer, SpecialTokens]:
+        if self._tokens is None:
+            tokenizer = self.checkpoint.tokenizer()
+            # Otherwise "[MASK]" or "[SEP]" inside a text would turn into the special token.
+            tokenizer.encode_special_tokens = True
+            self._tokens = tokenizer, self.checkpoint.special_tokens(tokenizer)
+        return self._tokens
+
+    def _loaded(self) -> Network:
+        if self._network is None:
+            with self._loading:
+                if self._network is None:
+                    self._network = load_network(self.checkpoint, self.config.device)
+        return self._network
