@@ -1,6 +1,7 @@
 """The query clock: fuse, gate, rerank, pack and verify candidates from any store."""
 
 from laya_retrieval.candidate import Candidate, ranked
+from laya_retrieval.cross_encoder import PairScorer
 from laya_retrieval.errors import (
     Bm25Error,
     CandidateError,
@@ -76,7 +77,6 @@ from laya_retrieval.process import (
     MultiHopExpander,
     Packer,
     PackResult,
-    PairScorer,
     Processor,
     Reranker,
     Skipped,

@@ -2,26 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-from laya_signals.component import Component, ComponentConfig
-from laya_signals.errors import ConfigError
 from numpy.typing import NDArray
 from pydantic import Field, field_validator
 
 from laya_retrieval.candidate import Candidate
+from laya_retrieval.cross_encoder import CrossEncoderComponent, CrossEncoderConfig
 from laya_retrieval.errors import GateError
 from laya_retrieval.gate.verdict import RELEVANCE_KEY, Funnel, GateState, Verdict
-from laya_retrieval.process.rerank import PairScorer, load_cross_encoder
 
 
-class NliGateConfig(ComponentConfig):
+class NliGateConfig(CrossEncoderConfig):
     """Settings of `gate.nli`."""
 
-    #: Name or folder of a sentence-transformers cross-encoder, for when none is injected.
-    model: str | None = None
     #: What the model's outputs mean, in order.
     labels: tuple[str, ...] = ("contradiction", "entailment", "neutral")
     #: The statement that a passage should entail; `{query}` is replaced.
@@ -46,7 +42,7 @@ class NliGateConfig(ComponentConfig):
         return hypothesis
 
 
-class NliGate(Component[NliGateConfig]):
+class NliGate(CrossEncoderComponent[NliGateConfig]):
     """Keeps passages that entail "this answers the question"; their best probability answers.
 
     `model=` takes an object whose `predict(pairs)` gives one logit per label, `(n, labels)`, as
@@ -56,30 +52,6 @@ class NliGate(Component[NliGateConfig]):
     """
 
     Config = NliGateConfig
-
-    def __init__(
-        self,
-        config: Mapping[str, Any] | NliGateConfig | None = None,
-        /,
-        *,
-        model: PairScorer | str | None = None,
-        **settings: Any,
-    ) -> None:
-        if isinstance(model, str):
-            settings["model"], model = model, None
-        super().__init__(config, **settings)
-        if model is None and self.config.model is None:
-            raise ConfigError("NliGate: give model= an object with predict(), or name one")
-        if model is not None and not isinstance(model, PairScorer):
-            raise ConfigError(f"NliGate: {type(model).__name__} has no predict()")
-        self._model = model
-
-    @property
-    def model(self) -> PairScorer:
-        """The cross-encoder; loads the one that the settings name on first use."""
-        if self._model is None:
-            self._model = load_cross_encoder(str(self.config.model))
-        return self._model
 
     def process(self, query: str, candidates: Sequence[Candidate]) -> list[Candidate]:
         """The kept candidates in their incoming order."""

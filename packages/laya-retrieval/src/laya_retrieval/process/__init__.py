@@ -11,7 +11,7 @@ from laya_retrieval.process.maxsim import MaxSimReranker, maxsim
 from laya_retrieval.process.multihop import MultiHopExpander
 from laya_retrieval.process.pack import Packer, PackResult, Skipped
 from laya_retrieval.process.quota import DocumentQuota
-from laya_retrieval.process.rerank import PairScorer, Reranker
+from laya_retrieval.process.rerank import Reranker
 
 __all__ = [
     "Bm25Rescorer",
@@ -26,7 +26,6 @@ __all__ = [
     "MultiHopExpander",
     "PackResult",
     "Packer",
-    "PairScorer",
     "Processor",
     "Reranker",
     "Skipped",

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Sequence
 
 import numpy as np
-from laya_signals.component import Component, ComponentConfig
-from laya_signals.registry import ProviderBlock, signals
 from laya_signals.tokenize.base import Tokenizer
+from laya_signals.tokenize.using import TokenizingComponent, TokenizingConfig
 from numpy.typing import NDArray
 from pydantic import Field
 
@@ -18,7 +16,7 @@ from laya_retrieval.process.group import document_of
 from laya_retrieval.sentences import split_sentences
 
 
-class CoverConfig(ComponentConfig):
+class CoverConfig(TokenizingConfig):
     """Settings of `processor.cover`."""
 
     #: How many candidates to keep.
@@ -29,11 +27,9 @@ class CoverConfig(ComponentConfig):
     redundancy: float = Field(default=0.0, ge=0, allow_inf_nan=False)
     #: Start from the best candidate of this many distinct documents.
     seed_documents: int = Field(default=0, ge=0)
-    #: Which tokenizer; None takes words without stemming.
-    tokenizer: ProviderBlock | None = None
 
 
-class CoverageSelector(Component[CoverConfig]):
+class CoverageSelector(TokenizingComponent[CoverConfig]):
     """Keeps `top_k` candidates that cover the pool's sentences, in their incoming order.
 
     Every sentence of the pool is an atom; a candidate covers an atom by the share of its terms
@@ -46,27 +42,6 @@ class CoverageSelector(Component[CoverConfig]):
     """
 
     Config = CoverConfig
-
-    def __init__(
-        self,
-        config: Mapping[str, Any] | CoverConfig | None = None,
-        /,
-        *,
-        tokenizer: Tokenizer | Mapping[str, Any] | None = None,
-        **settings: Any,
-    ) -> None:
-        if isinstance(tokenizer, Mapping):
-            settings["tokenizer"], tokenizer = tokenizer, None
-        super().__init__(config, **settings)
-        self.tokenizer: Tokenizer = (
-            tokenizer
-            if tokenizer is not None
-            else signals.resolve(self.config.tokenizer or {"provider": "tokenizer.word"}, Tokenizer)
-        )
-
-    def fingerprint_extra(self) -> Any:
-        """The tokenizer decides the terms."""
-        return self.tokenizer.fingerprint
 
     def process(self, query: str, candidates: Sequence[Candidate]) -> list[Candidate]:
         """At most `top_k` of the candidates."""

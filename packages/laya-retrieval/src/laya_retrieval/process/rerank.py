@@ -2,40 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any, Protocol, runtime_checkable
+from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
-from laya_signals.component import Component, ComponentConfig
-from laya_signals.errors import ConfigError, MissingExtraError
 from pydantic import Field
 
 from laya_retrieval.candidate import Candidate, ranked, rescored
+from laya_retrieval.cross_encoder import CrossEncoderComponent, CrossEncoderConfig, PairScorer
 from laya_retrieval.errors import RerankError
 from laya_retrieval.fuse.base import mean_tie_ranks
 
 
-@runtime_checkable
-class PairScorer(Protocol):
-    """Scores pairs of texts; a sentence-transformers `CrossEncoder` is one."""
-
-    def predict(self, sentences: Sequence[tuple[str, str]]) -> Any:
-        """One number per pair, as anything numpy can read."""
-        ...
-
-
-class RerankConfig(ComponentConfig):
+class RerankConfig(CrossEncoderConfig):
     """Settings of `processor.rerank`."""
 
-    #: Name or folder of a sentence-transformers cross-encoder, for when none is injected.
-    model: str | None = None
     #: 1.0 replaces the incoming score; below it, the two orders are fused, 0.0 keeping the old one.
     blend: float = Field(default=1.0, ge=0, le=1)
     #: The k of the reciprocal ranks that `blend` mixes.
     k: float = Field(default=60.0, ge=0, allow_inf_nan=False)
 
 
-class Reranker(Component[RerankConfig]):
+class Reranker(CrossEncoderComponent[RerankConfig]):
     """Scores every candidate's text against the query with a cross-encoder.
 
     `model=` takes an object with `predict(pairs)`; else the settings name a model, loaded with
@@ -47,30 +35,6 @@ class Reranker(Component[RerankConfig]):
     """
 
     Config = RerankConfig
-
-    def __init__(
-        self,
-        config: Mapping[str, Any] | RerankConfig | None = None,
-        /,
-        *,
-        model: PairScorer | str | None = None,
-        **settings: Any,
-    ) -> None:
-        if isinstance(model, str):
-            settings["model"], model = model, None
-        super().__init__(config, **settings)
-        if model is None and self.config.model is None:
-            raise ConfigError("Reranker: give model= an object with predict(), or name one")
-        if model is not None and not isinstance(model, PairScorer):
-            raise ConfigError(f"Reranker: {type(model).__name__} has no predict()")
-        self._model = model
-
-    @property
-    def model(self) -> PairScorer:
-        """The cross-encoder; loads the one that the settings name on first use."""
-        if self._model is None:
-            self._model = load_cross_encoder(str(self.config.model))
-        return self._model
 
     def process(self, query: str, candidates: Sequence[Candidate]) -> list[Candidate]:
         """The candidates by the model's score, or by the blend of both orders."""
@@ -110,17 +74,3 @@ def predicted(
         bad = candidates[int(np.argmin(finite))].id
         raise RerankError(f"{type(model).__name__} scored candidate {bad!r} as not finite")
     return scores
-
-
-def load_cross_encoder(name: str) -> PairScorer:
-    """A sentence-transformers `CrossEncoder`; raises `MissingExtraError` without the package."""
-    try:
-        from sentence_transformers import (  # type: ignore[import-not-found,unused-ignore]
-            CrossEncoder,
-        )
-    except ImportError as error:
-        raise MissingExtraError(
-            f"cross-encoder {name!r} needs sentence-transformers: install laya-retrieval[rerank]"
-        ) from error
-    model: PairScorer = CrossEncoder(name)
-    return model

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 import threading
 from collections.abc import Mapping, Sequence
@@ -26,6 +25,7 @@ from laya_signals.decide.sequence import SequenceBuilder
 from laya_signals.decide.temperature import bucket, clamped
 from laya_signals.encode.onnx import MODEL, TOKENIZER, available_cpus, open_session
 from laya_signals.errors import ModelError
+from laya_signals.model_file import read_verified
 
 if TYPE_CHECKING:
     import onnxruntime
@@ -153,7 +153,9 @@ class OnnxDecisionModel:
         return self._loaded
 
     def _load(self) -> _Loaded:
-        model, vocabulary, described = map(self._verified, (MODEL, TOKENIZER, CONFIG))
+        model, vocabulary, described = (
+            read_verified(self.folder, name, self.hashes) for name in (MODEL, TOKENIZER, CONFIG)
+        )
         try:
             config = ExportConfig.model_validate(json.loads(described))
         except ValidationError as error:
@@ -175,16 +177,6 @@ class OnnxDecisionModel:
             tokenizer, max_len=config.max_len, head_max_len=config.head_max_len
         )
         return _Loaded(session, sequences, config)
-
-    def _verified(self, name: str) -> bytes:
-        path = self.folder / name
-        try:
-            content = path.read_bytes()
-        except OSError as error:
-            raise ModelError(f"cannot read {path}: {error.strerror}") from error
-        if hashlib.sha256(content).hexdigest() != self.hashes.get(name):
-            raise ModelError(f"{path} is altered: its SHA-256 is not the recorded one")
-        return content
 
 
 def _run(session: onnxruntime.InferenceSession, row: Row) -> NDArray[np.float32]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import os
 import threading
 from collections.abc import Mapping, Sequence
@@ -15,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from laya_signals.errors import ConfigError, EncodeError, ModelError
+from laya_signals.model_file import read_verified
 
 if TYPE_CHECKING:
     import onnxruntime
@@ -117,7 +117,9 @@ class OnnxTokenEncoder:
     def _load(self) -> _Loaded:
         import tokenizers
 
-        model, vocabulary = (self._verified(name) for name in (MODEL, TOKENIZER))
+        model, vocabulary = (
+            read_verified(self.folder, name, self.hashes) for name in (MODEL, TOKENIZER)
+        )
         try:
             tokenizer = tokenizers.Tokenizer.from_buffer(vocabulary)
         except Exception as error:
@@ -134,16 +136,6 @@ class OnnxTokenEncoder:
         except Exception as error:
             raise ModelError(f"{self.folder / MODEL} cannot be opened: {error}") from error
         return _Loaded(session, tokenizer, first, last)
-
-    def _verified(self, name: str) -> bytes:
-        path = self.folder / name
-        try:
-            content = path.read_bytes()
-        except OSError as error:
-            raise ModelError(f"cannot read {path}: {error.strerror}") from error
-        if hashlib.sha256(content).hexdigest() != self.hashes.get(name):
-            raise ModelError(f"{path} is altered: its SHA-256 is not the recorded one")
-        return content
 
 
 def open_session(model: bytes) -> onnxruntime.InferenceSession:

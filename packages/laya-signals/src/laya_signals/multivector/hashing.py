@@ -3,28 +3,23 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from functools import lru_cache
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from pydantic import Field
 
-from laya_signals.component import Component, ComponentConfig
-from laya_signals.registry import ProviderBlock, signals
-from laya_signals.tokenize.base import Tokenizer
+from laya_signals.tokenize.using import TokenizingComponent, TokenizingConfig
 
 
-class HashingMultiVectorConfig(ComponentConfig):
+class HashingMultiVectorConfig(TokenizingConfig):
     """Settings of `multivector.hashing`."""
 
     #: Components per token vector; two different terms have a cosine of about ±1/sqrt(dimension).
     dimension: int = Field(default=128, ge=1, le=4096)
     #: Tokens beyond this many are cut off.
     max_tokens: int = Field(default=512, ge=1)
-    #: Which tokenizer; None takes words without stemming.
-    tokenizer: ProviderBlock | None = None
 
 
 @lru_cache(maxsize=16384)
@@ -37,7 +32,7 @@ def _term_vector(term: str, dimension: int) -> NDArray[np.float32]:
     return vector
 
 
-class HashingMultiVectorEncoder(Component[HashingMultiVectorConfig]):
+class HashingMultiVectorEncoder(TokenizingComponent[HashingMultiVectorConfig]):
     """Each term's vector of signs, as SHAKE-256 of the term says, scaled to unit length.
 
     MaxSim over them counts how many of the query's terms a passage has, up to the chance
@@ -46,31 +41,10 @@ class HashingMultiVectorEncoder(Component[HashingMultiVectorConfig]):
 
     Config = HashingMultiVectorConfig
 
-    def __init__(
-        self,
-        config: Mapping[str, Any] | HashingMultiVectorConfig | None = None,
-        /,
-        *,
-        tokenizer: Tokenizer | Mapping[str, Any] | None = None,
-        **settings: Any,
-    ) -> None:
-        if isinstance(tokenizer, Mapping):
-            settings["tokenizer"], tokenizer = tokenizer, None
-        super().__init__(config, **settings)
-        self.tokenizer: Tokenizer = (
-            tokenizer
-            if tokenizer is not None
-            else signals.resolve(self.config.tokenizer or {"provider": "tokenizer.word"}, Tokenizer)
-        )
-
     @property
     def dimension(self) -> int:
         """Components per token vector."""
         return self.config.dimension
-
-    def fingerprint_extra(self) -> Any:
-        """The tokenizer decides the terms."""
-        return self.tokenizer.fingerprint
 
     def encode_query(self, text: str) -> NDArray[np.float32]:
         """`(tokens, dimension)` float32, unit rows."""

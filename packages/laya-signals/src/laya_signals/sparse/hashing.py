@@ -4,16 +4,13 @@ from __future__ import annotations
 
 import hashlib
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from functools import lru_cache
-from typing import Any
 
 from pydantic import Field
 
-from laya_signals.component import Component, ComponentConfig
-from laya_signals.registry import ProviderBlock, signals
 from laya_signals.sparse.vector import SparseVector
-from laya_signals.tokenize.base import Tokenizer
+from laya_signals.tokenize.using import TokenizingComponent, TokenizingConfig
 
 
 @lru_cache(maxsize=65536)
@@ -23,16 +20,14 @@ def term_index(term: str, vocab_size: int) -> int:
     return int.from_bytes(digest, "big") % vocab_size
 
 
-class HashingSparseConfig(ComponentConfig):
+class HashingSparseConfig(TokenizingConfig):
     """Settings of `sparse.hashing`."""
 
     #: Number of indices; two terms share one with probability 1 / vocab_size.
     vocab_size: int = Field(default=1 << 20, ge=1, le=1 << 62)
-    #: Which tokenizer; None takes words without stemming.
-    tokenizer: ProviderBlock | None = None
 
 
-class HashingSparseEncoder(Component[HashingSparseConfig]):
+class HashingSparseEncoder(TokenizingComponent[HashingSparseConfig]):
     """Each term's frequency at the index that its hash says; terms that collide are added.
 
     `tokenizer=` takes one that is built already. Source: Weinberger et al., "Feature Hashing for
@@ -41,31 +36,10 @@ class HashingSparseEncoder(Component[HashingSparseConfig]):
 
     Config = HashingSparseConfig
 
-    def __init__(
-        self,
-        config: Mapping[str, Any] | HashingSparseConfig | None = None,
-        /,
-        *,
-        tokenizer: Tokenizer | Mapping[str, Any] | None = None,
-        **settings: Any,
-    ) -> None:
-        if isinstance(tokenizer, Mapping):
-            settings["tokenizer"], tokenizer = tokenizer, None
-        super().__init__(config, **settings)
-        self.tokenizer: Tokenizer = (
-            tokenizer
-            if tokenizer is not None
-            else signals.resolve(self.config.tokenizer or {"provider": "tokenizer.word"}, Tokenizer)
-        )
-
     @property
     def dimension(self) -> int:
         """`vocab_size`."""
         return self.config.vocab_size
-
-    def fingerprint_extra(self) -> Any:
-        """The tokenizer decides the terms."""
-        return self.tokenizer.fingerprint
 
     def term_ids(self, text: str) -> list[int]:
         """The indices of a text's terms in reading order."""

@@ -1,0 +1,24 @@
+"""Reading a model's files only as they were recorded."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping
+from pathlib import Path
+
+from laya_signals.errors import ModelError
+
+
+def read_verified(folder: Path, name: str, hashes: Mapping[str, str]) -> bytes:
+    """The bytes of `folder / name`, whose SHA-256 in hex must be `hashes[name]`.
+
+    Raises `ModelError`, naming the file, when it cannot be read or is altered.
+    """
+    path = folder / name
+    try:
+        content = path.read_bytes()
+    except OSError as error:
+        raise ModelError(f"cannot read {path}: {error.strerror}") from error
+    if hashlib.sha256(content).hexdigest() != hashes.get(name):
+        raise ModelError(f"{path} is altered: its SHA-256 is not the recorded one")
+    return content
