@@ -1,4 +1,4 @@
-"""Our runtimes against the reference implementation, PyPI `laya`.
+"""Our runtimes against the reference implementation, PyPI `laya`, and real cross-encoders.
 
 The reference is installed into an environment of its own, never into the workspace's: its console
 script has the same name as ours. `LAYA_PARITY_ENV` names the folder of that environment, for when
@@ -25,6 +25,8 @@ REQUIREMENTS = HERE / "requirements.txt"
 RECIPE = ROOT / "packages" / "laya-mini" / "recipe" / "decision"
 #: The version that the recipe trains with; pip may find it on the local disk.
 TORCH = "torch==2.13.0"
+
+PACKAGES = ("laya-signals", "laya-mini", "laya-retrieval")
 
 pytestmark = pytest.mark.slow
 
@@ -76,7 +78,7 @@ def python(tmp_path_factory: pytest.TempPathFactory) -> str:
 
 def isolated(python: str, *arguments: str) -> str:
     """What a command prints in the isolated environment, with our packages on its path."""
-    sources = [ROOT / "packages" / name / "src" for name in ("laya-signals", "laya-mini")]
+    sources = [ROOT / "packages" / name / "src" for name in PACKAGES]
     inherited = {k: v for k, v in os.environ.items() if not k.startswith(("PYTEST", "VIRTUAL"))}
     environment = inherited | {
         "PYTHONPATH": os.pathsep.join(map(str, sources)),
@@ -128,6 +130,17 @@ def test_the_client_speaks_with_the_reference_s_own_server(python: str, tmp_path
     status, message = report["limit"]
     assert status in (413, 422)
     assert "100" in message  # the server's own words
+
+
+def test_reranker_and_nli_gate_read_what_the_cross_encoder_says(
+    python: str, tmp_path: Path
+) -> None:
+    report = reported(isolated(python, str(HERE / "cross_encoder.py"), str(tmp_path)))
+    assert report["spread"] > 1e-3
+    assert report["order"]
+    assert report["score"] < 1e-5
+    assert report["entailment"] < 1e-5
+    assert "one logit per label" in report["refused"]
 
 
 def test_what_needs_torch_holds(python: str) -> None:
