@@ -1,10 +1,11 @@
 """Token counters: an estimate without a download, tiktoken by name, or any callable."""
 
 import sys
-from pathlib import Path
 from types import SimpleNamespace
 
+import laya_mini
 import pytest
+import tokenizers
 from hypothesis import given
 from hypothesis import strategies as st
 from laya_retrieval.errors import PackError
@@ -132,11 +133,7 @@ who received the treatment recovered 3 days earlier than those in the control gr
 
 
 def test_the_heuristic_is_within_a_tenth_of_wordpiece_on_english_prose():
-    tokenizers = pytest.importorskip("tokenizers")
-    mini = pytest.importorskip("laya_mini")
-    path = Path(mini.__file__).parent / "encoder" / "tokenizer.json"
-    if not path.exists():
-        pytest.skip("laya_mini ships no encoder/tokenizer.json yet")
+    path = laya_mini.data_folder() / "encoder" / "tokenizer.json"
     tokenizer = tokenizers.Tokenizer.from_file(str(path))
     tokenizer.no_truncation()
     tokenizer.no_padding()

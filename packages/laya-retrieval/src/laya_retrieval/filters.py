@@ -22,6 +22,7 @@ What holds, precisely:
 from __future__ import annotations
 
 import operator
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass
 from enum import Enum
@@ -60,12 +61,12 @@ _OPERATORS = (*(op.value for op in Operator), "exists")
 
 
 @dataclass(frozen=True, slots=True)
-class Filter:
+class Filter(ABC):
     """A node of the tree; `matches` decides one row, the subclasses are there to be walked."""
 
+    @abstractmethod
     def matches(self, metadata: Mapping[str, Any]) -> bool:
         """Whether a row with this metadata is wanted."""
-        raise NotImplementedError
 
     def children_of(self) -> tuple[Filter, ...]:
         """The nodes directly below this one."""
@@ -75,9 +76,9 @@ class Filter:
         """Every field that the tree reads."""
         return frozenset().union(*(child.fields() for child in self.children_of()))
 
+    @abstractmethod
     def to_json(self) -> dict[str, Any]:
         """The JSON form, which parses back to an equal tree."""
-        raise NotImplementedError
 
 
 @dataclass(frozen=True, slots=True)
