@@ -27,6 +27,19 @@ def tables(part: Part) -> list[pa.Table]:
     return [part.documents, part.chunks, part.postings]
 
 
+def test_sidecars_come_back_from_a_worker_too(
+    tmp_path: Path, stack_of: Callable[..., Stack]
+) -> None:
+    tokens = "signals.multivector={provider: multivector.hashing, config: {dimension: 8}}"
+    stack = stack_of(tmp_path, tmp_path / "out", tokens)
+    part = index_documents(Pipeline.of(stack, tmp_path / "cache"), DOCUMENTS)
+    sent = pickle.loads(pickle.dumps(part))
+    assert list(sent.sidecars) == ["multivectors"]
+    one, other = part.sidecars["multivectors"], sent.sidecars["multivectors"]
+    assert one.schema.equals(other.schema, check_metadata=True)
+    assert parquet(one) == parquet(other)
+
+
 def parquet(table: pa.Table) -> bytes:
     sink = pa.BufferOutputStream()
     write_table(table, sink)
@@ -70,7 +83,14 @@ def test_how_the_documents_are_batched_does_not_show(pipeline: Pipeline) -> None
 def test_the_fingerprint_follows_every_component(
     tmp_path: Path, stack_of: Callable[..., Stack]
 ) -> None:
-    sets = ["chunk.chars=90", "trust.default_tier=trusted", "redact.kinds=[]", "signals.bm25=null"]
+    sets = [
+        "signals.sparse={provider: sparse.hashing}",
+        "signals.multivector={provider: multivector.hashing}",
+        "signals.embedding_b={provider: encoder.fake}",
+        "signals.embedding.dtype=float16",
+        "signals.columns={words: {provider: 'laya_index_columns:Words'}}",
+    ]
+    sets += ["chunk.chars=90", "trust.default_tier=trusted", "redact.kinds=[]", "signals.bm25=null"]
     sets += ["signals.bm25.title_weight=2", "signals.bm25.stem=english", "signals.embedding.seed=9"]
     stacks = [stack_of(tmp_path, tmp_path / "out", *item) for item in ([], *([s] for s in sets))]
     fingerprints = {Pipeline.of(stack, tmp_path).fingerprint for stack in stacks}

@@ -111,6 +111,25 @@ def test_postings_name_the_chunks_that_hold_a_term(
         assert row["ordinals"] == holders
 
 
+def test_a_chunker_may_ask_how_long_the_documents_are(
+    tmp_path: Path, write: Write, run: Run, bytes_of: BytesOf
+) -> None:
+    sentence = "This sentence has forty characters. OK. "
+    root = write(tmp_path / "in", {f"{n}.txt": sentence * 36 for n in range(4)})
+    sets = ["chunk.chars=auto", "chunk.overlap=20"]
+    report = run(root, tmp_path / "auto", *sets)
+    assert (report.documents, report.chunks) == (4, 4)
+    assert run(root, tmp_path / "auto", *sets).state == "unchanged"
+    # Longer documents move the size of every chunk, also where only some documents are new.
+    write(root, {f"{n}.txt": sentence * 200 for n in range(4, 8)})
+    run(root, tmp_path / "auto", *sets)
+    run(root, tmp_path / "fresh", *sets)
+    assert bytes_of(tmp_path / "auto") == bytes_of(tmp_path / "fresh")
+    for n in range(8):
+        (root / f"{n}.txt").unlink()
+    assert run(root, tmp_path / "auto", *sets).chunks == 0
+
+
 def test_a_signal_that_is_not_wired_adds_no_column_and_no_file(
     root: Path, tmp_path: Path, run: Run
 ) -> None:

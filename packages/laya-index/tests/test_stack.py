@@ -3,11 +3,15 @@ from pathlib import Path
 
 import pytest
 from laya_index.chunk.base import Chunker
+from laya_index.context import Context
 from laya_index.errors import StackError
+from laya_index.pipeline import Pipeline
+from laya_index.signal.base import SignalGenerator
 from laya_index.source.base import Source
 from laya_index.stack import Stack, load_stack, parse_stack
 from laya_index.trust import TrustPolicy
 from laya_signals import Tokenizer
+from laya_signals.sparse import SparseEncoder
 
 STACK = """\
 name: test
@@ -262,3 +266,105 @@ def test_the_hash_follows_the_settings_but_not_the_places() -> None:
     assert parse_stack(STACK.replace("\n", "\n# note\n")).hash == plain
     for item in ("chunk.chars=800", "signals.bm25.k1=1", "source.include=[]", "signals.bm25=null"):
         assert parse_stack(STACK, sets=[item]).hash != plain
+
+
+# Signals beyond the first two
+
+
+SIGNALS = STACK.replace(
+    "export:",
+    """\
+  embedding_code: {provider: encoder.mini, dtype: float16}
+  embedding_a: {provider: encoder.mini}
+  sparse: {provider: sparse.hashing}
+  multivector: {provider: multivector.hashing}
+  fde: {provider: fde.muvera}
+  columns:
+    words: {provider: "laya_index_columns:Words"}
+export:""",
+)
+
+
+def test_named_embeddings_stand_side_by_side() -> None:
+    signals = parse_stack(SIGNALS).model.signals
+    assert {name: block.dtype for name, block in signals.embeddings.items()} == {
+        "embedding_a": "float32",
+        "embedding_code": "float16",
+    }
+    assert parse_stack(STACK).model.signals.embeddings == {}
+
+
+def test_a_component_deep_in_the_stack_is_built(providers: Path) -> None:
+    stack = parse_stack(SIGNALS)
+    assert stack.build(("signals", "sparse"), SparseEncoder).dimension == 1 << 20
+    assert stack.build(("signals", "columns", "words"), SignalGenerator).fields()
+
+
+def test_a_signal_that_is_not_named_does_not_move_the_hash() -> None:
+    assert parse_stack(STACK).hash == "83c29da889dcc37c"
+    same = STACK.replace("export:", "  sparse: null\n  embedding_x: null\n  columns: {}\nexport:")
+    assert parse_stack(same).hash == parse_stack(STACK).hash
+    hashes = {parse_stack(SIGNALS).hash, parse_stack(STACK).hash}
+    for item in ("signals.embedding_code.dtype=float32", "signals.sparse.vocab_size=9"):
+        hashes.add(parse_stack(SIGNALS, sets=[item]).hash)
+    assert len(hashes) == 4
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [
+        ("  embedding_a:", "  embeding_a:", "s.yaml:19: unknown key 'embeding_a'"),
+        ("  embedding_a:", "  embedding_:", "s.yaml:19: unknown key 'embedding_'"),
+        ("  embedding_a:", "  embedding_A:", "s.yaml:19: unknown key 'embedding_A'"),
+        ("  sparse:", "  sprase:", "s.yaml:20: unknown key 'sprase'; did you mean 'sparse'?"),
+        (
+            "dtype: float16",
+            "dtpye: float16",
+            "s.yaml:18: unknown key 'dtpye'; did you mean 'dtype'?",
+        ),
+        ("dtype: float16", "dtype: int8", "s.yaml:18: signals.embedding_code.dtype: Input"),
+        ("  multivector: {provider: multivector.hashing}\n", "", "fde reads token vectors"),
+        ("    words:", "    2words:", "s.yaml:23: signals.columns: '2words' is no name"),
+        (
+            "laya_index_columns:Words",
+            "laya_index_columns:Word",
+            "s.yaml:24: provider 'laya_index_columns:Word' cannot be imported",
+        ),
+        (
+            "laya_index_columns:Words",
+            "tokenizer.word",
+            "s.yaml:24: provider 'tokenizer.word' builds a WordTokenizer, which is no Signal",
+        ),
+        (
+            "sparse.hashing}",
+            "sparse.hashing, config: {vocab: 3}}",
+            "s.yaml:20: unknown key 'vocab'; did you mean 'vocab_size'?",
+        ),
+        (
+            "multivector.hashing}",
+            "multivector.hashing, keep_multivector: false}",
+            "s.yaml:21: unknown key 'keep_multivector'; did you mean 'keep_multivectors'?",
+        ),
+    ],
+)
+def test_a_mistake_in_a_signal_is_named_too(
+    old: str, new: str, message: str, providers: Path, tmp_path: Path
+) -> None:
+    assert old in SIGNALS
+    with pytest.raises(StackError) as caught:
+        Pipeline.of(parse_stack(SIGNALS.replace(old, new), "s.yaml"), tmp_path)
+    assert message in str(caught.value)
+
+
+def test_multivectors_for_nothing_are_refused() -> None:
+    text = SIGNALS.replace("  fde: {provider: fde.muvera}\n", "")
+    with pytest.raises(StackError, match="nothing reads and nobody keeps"):
+        parse_stack(text, sets=["signals.multivector.keep_multivectors=false"])
+
+
+def test_a_stage_that_is_off_is_switched_on_by_naming_its_provider(providers: Path) -> None:
+    stack = parse_stack(STACK, sets=["context.provider=laya_index.context:Breadcrumb"])
+    assert stack.build(("context",), Context).lead("a", ["b"]) == "a > b"
+    assert stack.hash != parse_stack(STACK).hash
+    sets = ["context.provider=laya_index.context:Breadcrumb", "context.separator=/"]
+    assert parse_stack(STACK, sets=sets).build(("context",), Context).lead("a", ["b"]) == "a/b"

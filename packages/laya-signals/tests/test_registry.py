@@ -1,4 +1,6 @@
+import sys
 from importlib.metadata import entry_points
+from pathlib import Path
 
 import pytest
 from laya_signals import ConfigError, Encoder, Registry, RegistryError, Tokenizer, signals
@@ -65,3 +67,48 @@ def test_a_component_of_another_seam_is_refused_when_it_is_wired() -> None:
 def test_wrong_settings_are_refused_when_it_is_wired() -> None:
     with pytest.raises(ConfigError, match="unknown key 'stemm'"):
         signals.resolve({"provider": "tokenizer.word", "config": {"stemm": "x"}}, Tokenizer)
+
+
+@pytest.fixture
+def own_module(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
+    (tmp_path / "laya_own_provider.py").write_text(
+        "from laya_signals.tokenize.whitespace import WhitespaceTokenizer\n"
+        "class Own(WhitespaceTokenizer): pass\n"
+        "def function(config): raise AssertionError('called')\n"
+    )
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(sys, "path", [path for path in sys.path if path])
+    monkeypatch.delitem(sys.modules, "laya_own_provider", raising=False)
+    return "laya_own_provider"
+
+
+def test_a_component_of_ones_own_is_named_by_its_path(own_module: str) -> None:
+    block = {"provider": f"{own_module}:Own", "config": {"lower": False}}
+    built = signals.resolve(block, Tokenizer)
+    assert type(built).__name__ == "Own"
+    assert built.tokenize("A b") == ["A", "b"]
+    assert signals.resolve({"provider": f"{own_module}:Own"}, Tokenizer).tokenize("A") == ["a"]
+    assert f"{own_module}:Own" not in signals.names()
+
+
+@pytest.mark.parametrize(
+    ("path", "message"),
+    [
+        ("no_such_module:X", "cannot be imported: No module named 'no_such_module'"),
+        (":X", "cannot be imported"),
+        ("laya_own_provider:", "cannot be imported"),
+        ("laya_own_provider:Absent", "cannot be imported: .*Absent"),
+        ("laya_own_provider:function", "is no subclass of laya_signals.Component"),
+        ("subprocess:Popen", "is no subclass of laya_signals.Component"),
+    ],
+)
+def test_a_path_that_leads_to_no_component_is_refused(
+    own_module: str, path: str, message: str
+) -> None:
+    with pytest.raises(RegistryError, match=message):
+        signals.resolve({"provider": path}, Tokenizer)
+
+
+def test_a_component_by_path_must_fit_the_seam_too(own_module: str) -> None:
+    with pytest.raises(RegistryError, match="builds a Own, which is no Encoder"):
+        signals.resolve({"provider": f"{own_module}:Own"}, Encoder)

@@ -24,13 +24,16 @@ def text_key(text: str) -> bytes:
 class VectorCache:
     """Vectors of one encoder by text key, in one SQLite file.
 
+    A text has one vector, `(dimension,)` float32, or with `ragged` any number, `(n, dimension)`.
+
     Workers read it while the run's main process writes; a killed run leaves what was committed. A
     damaged file is begun afresh: all that is lost is time.
     """
 
-    def __init__(self, path: Path, dimension: int) -> None:
+    def __init__(self, path: Path, dimension: int, *, ragged: bool = False) -> None:
         self._path = path
         self._dimension = dimension
+        self._ragged = ragged
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
         except OSError as error:
@@ -38,7 +41,7 @@ class VectorCache:
         self._connect()
 
     def get(self, keys: Sequence[bytes]) -> dict[bytes, NDArray[np.float32]]:
-        """The vectors that are there, `(dimension,)` float32 each."""
+        """The arrays that are there."""
         found: dict[bytes, NDArray[np.float32]] = {}
         for start in range(0, len(keys), _BATCH):
             batch = keys[start : start + _BATCH]
@@ -51,8 +54,11 @@ class VectorCache:
             except sqlite3.DatabaseError:
                 continue  # as good as not there; `put` will mend it
             for key, blob in rows:
-                if len(blob) == 4 * self._dimension:
-                    found[key] = np.frombuffer(blob, dtype=np.float32)
+                count, odd = divmod(len(blob), 4 * self._dimension)
+                if odd or (count != 1 and not self._ragged):
+                    continue
+                flat = np.frombuffer(blob, dtype=np.float32)
+                found[key] = flat.reshape(-1, self._dimension) if self._ragged else flat
         return found
 
     def put(self, items: Iterable[tuple[bytes, NDArray[np.float32]]]) -> None:

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
-from laya_signals import EncodeError, Encoder, Tokenizer
+from laya_signals import Encoder, SignalError, Tokenizer
 from laya_signals.component import fingerprint_of
+from laya_signals.fde import FdeEncoder
+from laya_signals.multivector import MultiVectorEncoder
+from laya_signals.sparse import SparseEncoder
 from numpy.typing import NDArray
 
 from laya_index.bundle.schema import (
@@ -20,18 +23,23 @@ from laya_index.bundle.schema import (
     DOCUMENT_COLUMNS,
     PROVENANCE,
     SCHEMA_VERSION,
-    embedding_field,
+    SIDECAR_KINDS,
 )
 from laya_index.cache import VectorCache, text_key
-from laya_index.chunk.base import Chunker, check_spans
+from laya_index.chunk.base import Chunker, SizedByCorpus, check_spans
+from laya_index.context import Context, LedChunk, led_text
 from laya_index.document import Chunk, RedactedDocument, SourceDocument
-from laya_index.errors import SignalStageError
+from laya_index.errors import SignalStageError, StackError
 from laya_index.redact.base import Redactor, redact
+from laya_index.signal.base import CachedGenerator, SidecarGenerator, SignalGenerator
 from laya_index.signal.bm25 import count_terms
+from laya_index.signal.embedding import EmbeddingSignal
+from laya_index.signal.multivector import FdeSignal, MultiVectorSignal
+from laya_index.signal.sparse import SparseSignal
 from laya_index.stack import Stack
 from laya_index.trust import Trust, TrustPolicy
 
-EMBEDDING = "embedding"
+Vectors = list[tuple[bytes, NDArray[np.float32]]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,9 +57,10 @@ class Pipeline:
     source_name: str
     redactor: Redactor | None
     chunker: Chunker
+    context: Context | None
     trust: TrustPolicy
     lexical: Lexical | None
-    encoders: Mapping[str, Encoder]
+    generators: Mapping[str, SignalGenerator]
     cache: Path
 
     @classmethod
@@ -59,30 +68,36 @@ class Pipeline:
         """Build every component; raises `StackError` naming the line of one that cannot be."""
         model = stack.model
         bm25 = model.signals.bm25
-        encoders: dict[str, Encoder] = {}
-        if model.signals.embedding is not None:
-            encoders[EMBEDDING] = stack.build(("signals", "embedding"), Encoder)
         return cls(
             source_name=model.source.provider,
             redactor=None if model.redact is None else stack.build(("redact",), Redactor),
             chunker=stack.build(("chunk",), Chunker),
+            context=None if model.context is None else stack.build(("context",), Context),
             trust=stack.build(("trust",), TrustPolicy),
             lexical=None
             if bm25 is None
             else Lexical(stack.build(("signals", "bm25"), Tokenizer), bm25.title_weight),
-            encoders=encoders,
+            generators=_generators(stack),
             cache=cache,
         )
+
+    def sized_for(self, lengths: Iterable[int]) -> Pipeline:
+        """The pipeline for documents of these lengths; ask before anything for the fingerprint."""
+        if not isinstance(self.chunker, SizedByCorpus):
+            return self
+        return replace(self, chunker=self.chunker.sized_for(lengths))
 
     @property
     def fingerprints(self) -> dict[str, str]:
         """The fingerprint of every component, by stage."""
         found = {"chunk": self.chunker.fingerprint, "trust": self.trust.fingerprint}
+        if self.context is not None:
+            found["context"] = self.context.fingerprint
         if self.redactor is not None:
             found["redact"] = self.redactor.fingerprint
         if self.lexical is not None:
             found["bm25"] = self.lexical.tokenizer.fingerprint
-        found.update({name: encoder.fingerprint for name, encoder in self.encoders.items()})
+        found.update({name: made.fingerprint for name, made in self.generators.items()})
         return dict(sorted(found.items()))
 
     @property
@@ -91,31 +106,110 @@ class Pipeline:
         weight = None if self.lexical is None else self.lexical.title_weight
         return fingerprint_of([SCHEMA_VERSION, self.source_name, self.fingerprints, weight])
 
-    def vector_cache(self, column: str) -> VectorCache:
-        """The cache of the encoder behind an embedding column."""
-        encoder = self.encoders[column]
-        return VectorCache(self.cache / f"vectors-{encoder.fingerprint}.sqlite", encoder.dimension)
+    def lead(self, document_id: str, heading_path: Sequence[str]) -> str:
+        """What leads a passage in its signals; "" without context."""
+        if self.context is None:
+            return ""
+        # An id is an identity and stays as it is; what a signal reads of it is redacted.
+        name = redact(SourceDocument(document_id, document_id), self.redactor).text
+        return self.context.lead(name, heading_path)
+
+    def encoder_text(
+        self, document_id: str, title: str, heading_path: Sequence[str], content: str
+    ) -> str:
+        """What encoders read of a row of the chunk files: its key in the vector caches."""
+        return led_text(self.lead(document_id, heading_path), title, content)
+
+    @property
+    def cached(self) -> dict[str, CachedGenerator]:
+        """The generators whose vectors are kept between runs."""
+        return {
+            name: made
+            for name, made in self.generators.items()
+            if isinstance(made, CachedGenerator)
+        }
+
+    @property
+    def sidecars(self) -> dict[str, SidecarGenerator]:
+        """The generators that write a file beside the chunk files, by its kind."""
+        made = self.generators.values()
+        return {item.kind: item for item in made if isinstance(item, SidecarGenerator)}
+
+    def cache_file(self, name: str) -> Path:
+        """Where the vectors of a cached generator are kept."""
+        return self.cache / f"vectors-{self.cached[name].cache_key}.sqlite"
+
+    def vector_cache(self, name: str) -> VectorCache:
+        """The cache of a cached generator."""
+        made = self.cached[name]
+        return VectorCache(self.cache_file(name), made.dimension, ragged=made.ragged)
+
+
+def _generators(stack: Stack) -> dict[str, SignalGenerator]:
+    """What the stack's signals add to the chunk rows, by name, in the order of their columns."""
+    signals = stack.model.signals
+    made: dict[str, SignalGenerator] = {}
+    for name, block in signals.embeddings.items():
+        encoder = stack.build(("signals", name), Encoder)
+        made[name] = EmbeddingSignal(name, encoder, block.dtype)
+    if signals.sparse is not None:
+        made["sparse"] = SparseSignal(stack.build(("signals", "sparse"), SparseEncoder))
+    if signals.multivector is not None:
+        tokens = stack.build(("signals", "multivector"), MultiVectorEncoder)
+        fde = None if signals.fde is None else stack.build(("signals", "fde"), FdeEncoder)
+        if fde is None or signals.multivector.keep_multivectors:
+            made["multivector"] = MultiVectorSignal(tokens, fde)
+        else:
+            made["multivector"] = FdeSignal(tokens, fde)
+    for name in sorted(signals.columns):
+        made[f"columns.{name}"] = stack.build(("signals", "columns", name), SignalGenerator)
+    _check_names(stack, made)
+    return made
+
+
+def _check_names(stack: Stack, made: Mapping[str, SignalGenerator]) -> None:
+    """Refuse generators that would write the same column, or a file that nobody keeps track of."""
+    taken = dict.fromkeys(CHUNK_COLUMNS.names, "every bundle")
+    kinds: dict[str, str] = {}
+    for name, generator in made.items():
+        if isinstance(generator, SidecarGenerator):
+            kind = generator.kind
+            if kind not in SIDECAR_KINDS or kind in kinds:
+                raise StackError(
+                    f"{stack.file}: signals.{name} writes {kind!r} files; there may be one signal "
+                    f"for each of {', '.join(SIDECAR_KINDS)}, and no others"
+                )
+            kinds[kind] = name
+        for column in pa.schema(generator.fields()).names:
+            if column in taken:
+                raise StackError(
+                    f"{stack.file}: signals.{name} adds the column {column!r}, which "
+                    f"{taken[column]} has already; name it otherwise"
+                )
+            taken[column] = f"signals.{name}"
 
 
 @dataclass(frozen=True, slots=True)
 class Part:
     """What the map stage makes of a batch of documents.
 
-    `vectors` are the newly computed ones by embedding column, for the cache; `seconds` is the
-    time spent by stage.
+    `sidecars` are the tables of the files beside the chunk files, by kind; `vectors` the newly
+    computed ones by generator, for the cache; `seconds` the time spent by stage.
     """
 
     documents: pa.Table
     chunks: pa.Table
     postings: pa.Table | None
-    vectors: dict[str, list[tuple[bytes, NDArray[np.float32]]]] = field(default_factory=dict)
+    sidecars: dict[str, pa.Table] = field(default_factory=dict)
+    vectors: dict[str, Vectors] = field(default_factory=dict)
     seconds: dict[str, float] = field(default_factory=dict)
 
     def __reduce__(self) -> tuple[Any, ...]:
         # Pickling an Arrow table forgets that the items of fixed-size lists are never null, and
         # with it the bytes that a run without workers writes. Arrow's own format does not.
         tables = [_packed(table) for table in (self.documents, self.chunks, self.postings)]
-        return _unpacked, (tables, self.vectors, self.seconds)
+        sidecars = {kind: _packed(table) for kind, table in self.sidecars.items()}
+        return _unpacked, (tables, sidecars, self.vectors, self.seconds)
 
 
 def _packed(table: pa.Table | None) -> bytes | None:
@@ -130,13 +224,15 @@ def _packed(table: pa.Table | None) -> bytes | None:
 
 def _unpacked(
     tables: Sequence[bytes | None],
-    vectors: dict[str, list[tuple[bytes, NDArray[np.float32]]]],
+    sidecars: Mapping[str, bytes],
+    vectors: dict[str, Vectors],
     seconds: dict[str, float],
 ) -> Part:
     documents, chunks, postings = (
         None if data is None else pa.ipc.open_stream(data).read_all() for data in tables
     )
-    return Part(documents, chunks, postings, vectors, seconds)
+    beside = {kind: pa.ipc.open_stream(data).read_all() for kind, data in sidecars.items()}
+    return Part(documents, chunks, postings, beside, vectors, seconds)
 
 
 def index_documents(pipeline: Pipeline, documents: Sequence[SourceDocument]) -> Part:
@@ -148,7 +244,7 @@ def index_documents(pipeline: Pipeline, documents: Sequence[SourceDocument]) -> 
     redacted = [redact(document, pipeline.redactor) for document in documents]
     clock.stop("redact")
     trusts = [pipeline.trust.assign(document.id) for document in documents]
-    chunked = [_chunks(document, pipeline.chunker) for document in redacted]
+    chunked = [_chunks(document, pipeline) for document in redacted]
     chunks = [chunk for group in chunked for chunk in group]
     clock.stop("chunk")
     postings = None
@@ -157,22 +253,32 @@ def index_documents(pipeline: Pipeline, documents: Sequence[SourceDocument]) -> 
         postings = count_terms(chunks, lexical.tokenizer, lexical.title_weight)
         clock.stop("bm25")
     table = _chunk_table(pipeline, chunked, trusts)
-    vectors = {}
-    for column, encoder in pipeline.encoders.items():
-        matrix, vectors[column] = _encode(pipeline, column, encoder, chunks)
-        array = pa.FixedSizeListArray.from_arrays(
-            pa.array(matrix.ravel()), type=embedding_field(column, encoder.dimension).type
-        )
-        table = table.append_column(embedding_field(column, encoder.dimension), array)
-        clock.stop(column)
+    vectors: dict[str, Vectors] = {}
+    # What is new is not in a cache yet, and two signals may share one (a column twice, once
+    # rounded): by cache, then by key of the text.
+    new: dict[str, dict[bytes, NDArray[np.float32]]] = {}
+    sidecars: dict[str, pa.Table] = {}
+    for name, generator in pipeline.generators.items():
+        if isinstance(generator, CachedGenerator):
+            shared = new.setdefault(generator.cache_key, {})
+            found, vectors[name] = _vectors(pipeline, name, generator, chunks, shared)
+            shared.update(vectors[name])
+            arrays: Sequence[pa.Array] = generator.arrays(found)
+            if isinstance(generator, SidecarGenerator):
+                ids = [chunk.record_id for chunk in chunks]
+                sidecars[generator.kind] = generator.sidecar(ids, found)
+        else:
+            arrays = _computed(name, generator, chunks)
+        table = _with_columns(table, name, generator.fields(), arrays)
+        clock.stop(name)
     rows = _document_table(redacted, chunked, trusts)
-    return Part(rows, table, postings, vectors, clock.seconds)
+    return Part(rows, table, postings, sidecars, vectors, clock.seconds)
 
 
-def _chunks(document: RedactedDocument, chunker: Chunker) -> list[Chunk]:
-    spans = chunker.chunk(document)
+def _chunks(document: RedactedDocument, pipeline: Pipeline) -> list[Chunk]:
+    spans = pipeline.chunker.chunk(document)
     check_spans(document, spans)
-    return [
+    chunks = [
         Chunk(
             document=document,
             ordinal=ordinal,
@@ -183,35 +289,69 @@ def _chunks(document: RedactedDocument, chunker: Chunker) -> list[Chunk]:
         )
         for ordinal, span in enumerate(spans)
     ]
+    if pipeline.context is None:
+        return chunks
+    return [LedChunk.of(chunk, pipeline.lead(document.id, chunk.heading_path)) for chunk in chunks]
 
 
-def _encode(
-    pipeline: Pipeline, column: str, encoder: Encoder, chunks: Sequence[Chunk]
-) -> tuple[NDArray[np.float32], list[tuple[bytes, NDArray[np.float32]]]]:
-    """The vectors of `chunks`, `(n, d)` float32, and those that were not in the cache."""
+def _vectors(
+    pipeline: Pipeline,
+    name: str,
+    generator: CachedGenerator,
+    chunks: Sequence[Chunk],
+    shared: Mapping[bytes, NDArray[np.float32]],
+) -> tuple[list[NDArray[np.float32]], Vectors]:
+    """The vectors of `chunks`, one array each, and those that neither cache nor `shared` had."""
     keys = [text_key(chunk.encoder_text) for chunk in chunks]
-    cache = pipeline.vector_cache(column)
+    cache = pipeline.vector_cache(name)
     try:
         known = cache.get(sorted(set(keys)))
     finally:
         cache.close()
+    known.update(shared)
     wanted = {key: chunk for key, chunk in zip(keys, chunks, strict=True) if key not in known}
-    new: list[tuple[bytes, NDArray[np.float32]]] = []
+    new: Vectors = []
     if wanted:
         try:
-            fresh = encoder.encode_documents([chunk.encoder_text for chunk in wanted.values()])
-        except EncodeError as error:
-            names = ", ".join(chunk.record_id for chunk in wanted.values())
-            raise SignalStageError(f"{column}: among the records {names}: {error}") from error
+            fresh = generator.vectors([chunk.encoder_text for chunk in wanted.values()])
+        except SignalError as error:
+            raise _among(name, wanted.values(), error) from error
         for chunk, vector in zip(wanted.values(), fresh, strict=True):
-            if not np.isfinite(vector).all() or not vector.any():
-                raise SignalStageError(f"{column}: record {chunk.record_id!r} has no usable vector")
+            if not generator.usable(vector):
+                raise SignalStageError(f"{name}: record {chunk.record_id!r} has no usable vector")
         new = list(zip(wanted, fresh, strict=True))
         known.update(new)
-    matrix = np.empty((len(keys), encoder.dimension), np.float32)
-    for row, key in enumerate(keys):
-        matrix[row] = known[key]
-    return matrix, new
+    return [known[key] for key in keys], new
+
+
+def _computed(name: str, generator: SignalGenerator, chunks: Sequence[Chunk]) -> Sequence[pa.Array]:
+    try:
+        return generator.compute(chunks)
+    except SignalError as error:
+        raise _among(name, chunks, error) from error
+
+
+def _among(name: str, chunks: Iterable[Chunk], error: SignalError) -> SignalStageError:
+    names = ", ".join(chunk.record_id for chunk in chunks)
+    return SignalStageError(f"{name}: among the records {names}: {error}")
+
+
+def _with_columns(
+    table: pa.Table, name: str, fields: Sequence[pa.Field], arrays: Sequence[pa.Array]
+) -> pa.Table:
+    """`table` with a generator's columns behind its own, held to what the generator promised."""
+    if len(arrays) != len(fields):
+        raise SignalStageError(f"{name}: {len(arrays)} arrays for {len(fields)} columns")
+    for column, array in zip(fields, arrays, strict=True):
+        if len(array) != table.num_rows or not array.type.equals(column.type):
+            raise SignalStageError(
+                f"{name}: column {column.name!r} is {len(array)} values of type {array.type}, "
+                f"not {table.num_rows} of type {column.type}"
+            )
+        if not column.nullable and array.null_count:
+            raise SignalStageError(f"{name}: column {column.name!r} has a null, which it excludes")
+        table = table.append_column(column, array)
+    return table
 
 
 def _chunk_table(

@@ -6,15 +6,17 @@ import hashlib
 import os
 import pickle
 import time
+from array import array
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 from pathlib import Path
-from typing import Literal, Protocol
+from typing import Any, Literal, Protocol
 
 import pyarrow as pa
 import pyarrow.parquet as pq
+from laya_signals import ProviderBlock
 from laya_signals.component import fingerprint_of
 
 from laya_index.bundle.lock import writer_lock
@@ -24,6 +26,7 @@ from laya_index.bundle.manifest import (
     EmbeddingEntry,
     FileEntry,
     Manifest,
+    SignalEntry,
     StackEntry,
     read_manifest,
 )
@@ -31,13 +34,16 @@ from laya_index.bundle.reader import BundleReader
 from laya_index.bundle.schema import SKIPPED_COLUMNS, write_table
 from laya_index.bundle.writer import BundleWriter
 from laya_index.cache import text_key
-from laya_index.document import Skipped, SourceDocument, encoder_text
+from laya_index.document import Skipped, SourceDocument
 from laya_index.engine.base import MapEngine
 from laya_index.engine.local import LocalEngine
 from laya_index.errors import BundleError, ManifestError, SourceError
-from laya_index.pipeline import EMBEDDING, Part, Pipeline, index_documents
+from laya_index.pipeline import Part, Pipeline, index_documents
 from laya_index.shard import Spool, shard_count
+from laya_index.signal.base import SidecarGenerator
 from laya_index.signal.bm25 import merge, write_lexical
+from laya_index.signal.multivector import TokenSignal
+from laya_index.signal.sparse import SparseSignal
 from laya_index.source.base import Source
 from laya_index.source.files import FilesSource
 from laya_index.stack import Stack
@@ -147,10 +153,11 @@ class _Shard:
 
 @dataclass(frozen=True)
 class _Written:
-    """A shard that is in the bundle."""
+    """A shard that is in the bundle; `sidecars` are the files beside its chunk file."""
 
     documents: FileEntry
     chunks: FileEntry
+    sidecars: tuple[FileEntry, ...]
 
 
 class _Run:
@@ -172,6 +179,8 @@ class _Run:
         self.started = time.perf_counter()
         self.seconds: defaultdict[str, float] = defaultdict(float)
         self.skips: list[Skipped] = []
+        #: Characters of every document that was read.
+        self.lengths = array("Q")
         #: Whether a file of the bundle that is there turned out to be damaged.
         self.damaged = False
         self.old, self.old_documents = self._previous()
@@ -206,6 +215,7 @@ class _Run:
                 spool.add(item)
             except ValueError as error:
                 raise SourceError(f"{self.stack.file}: {error}") from error
+            self.lengths.append(len(item.text))
             self.progress.advance(1, 0)
         self.skips.sort(key=lambda skip: (skip.id, skip.reason))
         self.seconds["read"] += time.perf_counter() - begin
@@ -213,6 +223,7 @@ class _Run:
     def build(self, spool: Spool, engine: MapEngine | None, workers: int | None) -> RunReport:
         writer = BundleWriter(self.path)
         count = shard_count(len(spool.digests))
+        self.pipeline = self.pipeline.sized_for(self.lengths)
         fingerprint = self.pipeline.fingerprint
         shards = [
             _Shard(
@@ -254,11 +265,14 @@ class _Run:
             for entry in self.old.files
             if entry.shard == shard.index and entry.inputs == shard.inputs
         }
-        if not all(kind in found and self._intact(found[kind]) for kind in ("documents", "chunks")):
+        beside = list(self.pipeline.sidecars)
+        kinds = ("documents", "chunks", *beside)
+        if not all(kind in found and self._intact(found[kind]) for kind in kinds):
             return None
         if self.pipeline.lexical is not None and not _is_parquet(self._postings(shard)):
             return None
-        return _Written(found["documents"], found["chunks"])
+        sidecars = tuple(found[kind] for kind in beside)
+        return _Written(found["documents"], found["chunks"], sidecars)
 
     def _intact(self, entry: FileEntry) -> bool:
         try:
@@ -290,7 +304,7 @@ class _Run:
         self.progress.stage("index", total)
         if not todo:
             return
-        caches = {column: self.pipeline.vector_cache(column) for column in self.pipeline.encoders}
+        caches = {name: self.pipeline.vector_cache(name) for name in self.pipeline.cached}
         if self.full:
             for cache in caches.values():
                 cache.clear()
@@ -305,8 +319,8 @@ class _Run:
         try:
             for index, part in running.map(task, _batches(spool, count, todo)):
                 shard = open_shards[index]
-                for column, vectors in part.vectors.items():
-                    caches[column].put(vectors)
+                for name, vectors in part.vectors.items():
+                    caches[name].put(vectors)
                 shard.parts.append(part)
                 shard.received += part.documents.num_rows
                 for stage, spent in part.seconds.items():
@@ -343,6 +357,15 @@ class _Run:
         written = _Written(
             writer.add_table(documents, "documents", shard=shard.index, inputs=shard.inputs),
             writer.add_table(chunks, "chunks", shard=shard.index, inputs=shard.inputs),
+            tuple(
+                writer.add_table(
+                    pa.concat_tables([part.sidecars[kind] for part in shard.parts]),
+                    kind,
+                    shard=shard.index,
+                    inputs=shard.inputs,
+                )
+                for kind in self.pipeline.sidecars
+            ),
         )
         self.seconds["write"] += time.perf_counter() - begin
         return written
@@ -353,6 +376,8 @@ class _Run:
         model = self.stack.model
         written = [done[shard.index] for shard in shards]
         files = [item.documents for item in written] + [item.chunks for item in written]
+        for beside in zip(*(item.sidecars for item in written), strict=True):
+            files += beside
         chunks = sum(item.chunks.rows for item in written)
         bm25 = None
         terms = 0
@@ -370,15 +395,6 @@ class _Run:
                 tokenizer={"provider": block.provider, "config": block.config},
                 tokenizer_fingerprint=self.pipeline.lexical.tokenizer.fingerprint,
             )
-        embeddings = {}
-        if model.signals.embedding is not None:
-            encoder = self.pipeline.encoders[EMBEDDING]
-            embeddings[EMBEDDING] = EmbeddingEntry(
-                provider=model.signals.embedding.provider,
-                config=model.signals.embedding.config,
-                fingerprint=encoder.fingerprint,
-                dimension=encoder.dimension,
-            )
         recorded = [skip for skip in self.skips if skip.recorded]
         if recorded:
             files.append(self._skipped(writer, recorded))
@@ -395,9 +411,56 @@ class _Run:
             components=self.pipeline.fingerprints,
             tenants=None if tenants is None else sorted(tenants),
             bm25=bm25,
-            embeddings=embeddings,
+            embeddings=self._embeddings(),
+            signals=self._signals(),
             files=files,
         )
+
+    def _embeddings(self) -> dict[str, EmbeddingEntry]:
+        found = {}
+        for name, block in self.stack.model.signals.embeddings.items():
+            made = self.pipeline.cached[name]
+            found[name] = EmbeddingEntry(
+                provider=block.provider,
+                config=block.config,
+                # A query is encoded by the encoder; how the column rounds is no matter to it.
+                fingerprint=made.cache_key,
+                dimension=made.dimension,
+                dtype=block.dtype,
+            )
+        return found
+
+    def _signals(self) -> dict[str, SignalEntry]:
+        """Every signal but BM25 and the embeddings: what made it, and where it is."""
+        signals = self.stack.model.signals
+        found: dict[str, SignalEntry] = {}
+
+        def add(name: str, block: ProviderBlock, fingerprint: str, **more: Any) -> None:
+            entry = {"provider": block.provider, "config": block.config}
+            found[name] = SignalEntry(**entry, fingerprint=fingerprint, **more)
+
+        for name, made in self.pipeline.generators.items():
+            columns = pa.schema(made.fields()).names
+            if isinstance(made, SparseSignal) and signals.sparse:
+                add(
+                    name,
+                    signals.sparse,
+                    made.fingerprint,
+                    columns=columns,
+                    dimension=made.dimension,
+                )
+            elif isinstance(made, TokenSignal) and signals.multivector:
+                kind = made.kind if isinstance(made, SidecarGenerator) else None
+                tokens = made.tokens
+                size = tokens.dimension
+                add(name, signals.multivector, tokens.fingerprint, kind=kind, dimension=size)
+                if made.fde and signals.fde:
+                    size = made.width
+                    add("fde", signals.fde, made.fde.fingerprint, columns=columns, dimension=size)
+            elif name.startswith("columns."):
+                block = signals.columns[name.removeprefix("columns.")]
+                add(name, block, made.fingerprint, columns=columns)
+        return found
 
     def _lexical(
         self,
@@ -453,12 +516,12 @@ class _Run:
         for path in (self.cache / "postings").glob("*"):
             if path.name not in kept:
                 path.unlink(missing_ok=True)
-        current = {f"vectors-{e.fingerprint}.sqlite" for e in self.pipeline.encoders.values()}
+        current = {self.pipeline.cache_file(name).name for name in self.pipeline.cached}
         for path in self.cache.glob("vectors-*"):
             if path.name.removesuffix("-wal").removesuffix("-shm") not in current:
                 path.unlink(missing_ok=True)
-        for column in self.pipeline.encoders:
-            cache = self.pipeline.vector_cache(column)
+        for name in self.pipeline.cached:
+            cache = self.pipeline.vector_cache(name)
             try:
                 if len(cache) > 1.5 * manifest.counts.chunks:
                     cache.keep_only(self._vector_keys(manifest))
@@ -467,9 +530,10 @@ class _Run:
 
     def _vector_keys(self, manifest: Manifest) -> Iterator[bytes]:
         for entry in manifest.of_kind("chunks"):
-            table = pq.read_table(self.path / entry.path, columns=["title", "content"])
-            for title, content in zip(*(c.to_pylist() for c in table.columns), strict=True):
-                yield text_key(encoder_text(title, content))
+            columns = ["document_id", "title", "heading_path", "content"]
+            table = pq.read_table(self.path / entry.path, columns=columns)
+            for row in zip(*(table[name].to_pylist() for name in columns), strict=True):
+                yield text_key(self.pipeline.encoder_text(*row))
 
     def report(
         self,

@@ -3,15 +3,24 @@
 from __future__ import annotations
 
 import difflib
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, Literal, TypeVar
 
 import yaml
 from laya_signals import ConfigError, ProviderBlock, Registry, RegistryError, SignalError
 from laya_signals.component import fingerprint_of
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
+from pydantic import (
+    BaseModel,
+    ConfigDict,
+    Field,
+    ValidationError,
+    field_validator,
+    model_validator,
+)
+from pydantic_core import InitErrorDetails
 
 from laya_index.errors import StackError
 
@@ -21,6 +30,10 @@ T = TypeVar("T")
 registry = Registry("laya.index", "laya.signals")
 
 Place = tuple[str | int, ...]
+
+#: What an embedding beside the first is called: it is a leg of its own at query time.
+NAMED_EMBEDDING = re.compile(r"embedding_[a-z0-9][a-z0-9_]{0,31}")
+_COLUMN_SIGNAL = re.compile(r"[a-z][a-z0-9_]{0,63}")
 
 
 class _Block(BaseModel):
@@ -38,11 +51,78 @@ class Bm25Block(ProviderBlock):
     title_weight: int = Field(default=1, ge=0, le=100)
 
 
+class EmbeddingBlock(ProviderBlock):
+    """A dense signal: an encoder, and what its column holds; `float16` halves the column."""
+
+    # Left out where it has no effect, so that a stack that never heard of it keeps its hash.
+    dtype: Literal["float32", "float16"] = Field(
+        default="float32", exclude_if=lambda dtype: dtype == "float32"
+    )
+
+
+class MultiVectorBlock(ProviderBlock):
+    """One vector per token: kept beside the chunks, or only read by `fde`."""
+
+    keep_multivectors: bool = True
+
+
+def _absent(value: object) -> bool:
+    return not value
+
+
 class SignalsBlock(_Block):
-    """Which signals to compute; one that is not named adds no column and no file."""
+    """Which signals to compute; one that is not named adds no column and no file.
+
+    Keys `embedding_<name>` add further embeddings; `columns` holds generators of one's own.
+    """
+
+    model_config = ConfigDict(extra="allow", frozen=True)
+    __pydantic_extra__: dict[str, EmbeddingBlock]
 
     bm25: Bm25Block | None = None
-    embedding: ProviderBlock | None = None
+    embedding: EmbeddingBlock | None = None
+    sparse: ProviderBlock | None = Field(default=None, exclude_if=_absent)
+    multivector: MultiVectorBlock | None = Field(default=None, exclude_if=_absent)
+    fde: ProviderBlock | None = Field(default=None, exclude_if=_absent)
+    columns: dict[str, ProviderBlock] = Field(default_factory=dict, exclude_if=_absent)
+
+    @property
+    def embeddings(self) -> dict[str, EmbeddingBlock]:
+        """Every embedding by its column, the unnamed one first and the others by name."""
+        first = {} if self.embedding is None else {"embedding": self.embedding}
+        return first | dict(sorted((self.__pydantic_extra__ or {}).items()))
+
+    @model_validator(mode="before")
+    @classmethod
+    def _only_known_keys(cls, data: Any) -> Any:
+        unknown = [
+            InitErrorDetails(type="extra_forbidden", loc=(key,), input=value)
+            for key, value in (data.items() if isinstance(data, Mapping) else ())
+            if key not in cls.model_fields and not NAMED_EMBEDDING.fullmatch(str(key))
+        ]
+        if unknown:
+            raise ValidationError.from_exception_data(cls.__name__, unknown)
+        if isinstance(data, Mapping):  # `--set signals.embedding_x=null` switches it off
+            named = (key for key in data if key not in cls.model_fields)
+            off = {key for key in named if data[key] is None}
+            return {key: value for key, value in data.items() if key not in off}
+        return data
+
+    @field_validator("columns")
+    @classmethod
+    def _names(cls, columns: dict[str, ProviderBlock]) -> dict[str, ProviderBlock]:
+        for name in columns:
+            if not _COLUMN_SIGNAL.fullmatch(name):
+                raise ValueError(f"{name!r} is no name: use small letters, digits and _")
+        return columns
+
+    @model_validator(mode="after")
+    def _multivectors_are_used(self) -> SignalsBlock:
+        if self.fde is not None and self.multivector is None:
+            raise ValueError("fde reads token vectors: name a multivector encoder too")
+        if self.fde is None and self.multivector and not self.multivector.keep_multivectors:
+            raise ValueError("multivectors that nothing reads and nobody keeps: wire fde, or keep")
+        return self
 
 
 class ExportBlock(_Block):
@@ -64,6 +144,7 @@ class StackModel(_Block):
     name: str = Field(pattern=r"^[a-z0-9][a-z0-9_-]{0,63}$")
     source: ProviderBlock
     chunk: ProviderBlock = ProviderBlock(provider="chunker.paragraph")
+    context: ProviderBlock | None = Field(default=None, exclude_if=_absent)
     redact: ProviderBlock | None = None
     trust: ProviderBlock = ProviderBlock(provider="trust.manifest")
     signals: SignalsBlock = SignalsBlock()
@@ -86,7 +167,7 @@ class Stack:
         documents in different folders build the same bytes.
         """
         facts = self.model.model_dump(mode="json", exclude={"export"})
-        for place in ("root", "path"):
+        for place in ("root", "path", "endpoint_override", "region"):
             facts["source"]["config"].pop(place, None)
         return fingerprint_of(facts)
 
@@ -97,7 +178,7 @@ class Stack:
         """
         block: Any = self.model
         for key in place:
-            block = getattr(block, key)
+            block = block[key] if isinstance(block, Mapping) else getattr(block, key)
         plain = ProviderBlock(provider=block.provider, config=block.config)
         try:
             return registry.resolve(plain, seam)
@@ -199,6 +280,9 @@ def _lines(node: yaml.Node, place: Place, file: str) -> Iterator[tuple[Place, in
             yield from _lines(value, (*place, index), file)
 
 
+_NEW = ["provider"]
+
+
 def _apply(data: dict[str, Any], item: str) -> None:
     """Put one `stage.key=value` into the raw stack."""
     path, equals, raw = item.partition("=")
@@ -212,6 +296,8 @@ def _apply(data: dict[str, Any], item: str) -> None:
     default = StackModel.model_fields[keys[0]].default if keys[0] in StackModel.model_fields else 0
     if keys[0] not in data and isinstance(default, ProviderBlock):
         data[keys[0]] = {"provider": default.provider}
+    elif data.get(keys[0]) is None and keys[0] in StackModel.model_fields and keys[1:] == _NEW:
+        data[keys[0]] = {}  # a stage that is off until its provider is named
     target: Any = data
     for depth, key in enumerate(keys[:-1]):
         inner = _holder(target, key, f"--set {path}").get(key)
@@ -223,9 +309,13 @@ def _apply(data: dict[str, Any], item: str) -> None:
     _holder(target, keys[-1], f"--set {path}")[keys[-1]] = value
 
 
+# The blocks with settings of their own beside the provider's.
+_BLOCKS = (Bm25Block, EmbeddingBlock, MultiVectorBlock)
+
+
 def _holder(target: dict[str, Any], key: str, option: str) -> dict[str, Any]:
     """Where `key` belongs: a provider's own settings are named without the `config` between."""
-    if "provider" not in target or key in Bm25Block.model_fields:
+    if "provider" not in target or any(key in model.model_fields for model in _BLOCKS):
         return target
     if target.get("config") is None:
         target["config"] = {}
@@ -233,6 +323,10 @@ def _holder(target: dict[str, Any], key: str, option: str) -> dict[str, Any]:
     if not isinstance(config, dict):
         raise StackError(f"{option}: the config of {target['provider']!r} is no mapping")
     return config
+
+
+# How pydantic names the alternatives of `int | Literal["auto"]` in the place of an error.
+_UNION_BRANCH = re.compile(r"int|float|bool|str|none|(?:literal|list|tuple|dict|set)\[.*\]")
 
 
 def _problems(
@@ -244,6 +338,9 @@ def _problems(
 ) -> Iterator[str]:
     for item in error.errors(include_url=False, include_input=False):
         place: Place = (*base, *item["loc"])
+        about_a_key = item["type"] in {"extra_forbidden", "missing"}
+        if not about_a_key and _UNION_BRANCH.fullmatch(str(place[-1])):
+            place = place[:-1]  # which of the allowed types an error is about is in its message
         if item["type"] == "extra_forbidden":
             known = list(_fields_at(model, item["loc"][:-1]))
             message = f"unknown key {str(place[-1])!r}{_suggest(str(place[-1]), known)}"
@@ -260,6 +357,8 @@ def _fields_at(model: type[BaseModel], place: Place) -> Mapping[str, Any]:
     for key in place:
         if isinstance(key, int):
             continue  # every item of a list is of the same model
+        if current is SignalsBlock and NAMED_EMBEDDING.fullmatch(key):
+            key = "embedding"
         field = None if current is None else current.model_fields.get(key)
         current = None if field is None else next(_models_in(field.annotation), None)
     return {} if current is None else current.model_fields

@@ -6,8 +6,10 @@ from laya_index.bundle.manifest import (
     FORMAT_VERSION,
     Bm25Entry,
     Counts,
+    EmbeddingEntry,
     FileEntry,
     Manifest,
+    SignalEntry,
     StackEntry,
     read_manifest,
 )
@@ -86,3 +88,17 @@ def test_one_that_cannot_be_read_is_named(
 def test_a_manifest_does_not_change() -> None:
     with pytest.raises(ValidationError, match="frozen"):
         manifest().tenants = []  # type: ignore[misc]
+
+
+def test_what_was_added_to_the_format_shows_only_where_it_is_used(tmp_path: Path) -> None:
+    plain = EmbeddingEntry(provider="p", config={}, fingerprint="f", dimension=4)
+    keys = set(json.loads(manifest(embeddings={"embedding": plain}).to_json()))
+    assert "signals" not in keys
+    assert set(plain.model_dump()) == {"provider", "config", "fingerprint", "dimension"}
+    full = manifest(
+        embeddings={"embedding": plain.model_copy(update={"dtype": "float16"})},
+        signals={"s": SignalEntry(provider="p", config={}, fingerprint="f", kind="k", dimension=2)},
+    )
+    (tmp_path / "manifest.json").write_text(full.to_json(), encoding="utf-8")
+    assert read_manifest(tmp_path) == full
+    assert '"dtype": "float16"' in full.to_json()

@@ -5,9 +5,10 @@ import pytest
 import regex
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
-from laya_index.chunk.base import Chunker, check_spans
+from laya_index.chunk.base import Chunker, SizedByCorpus, check_spans
 from laya_index.chunk.paragraph import ParagraphChunker
 from laya_index.document import OffsetMap, RedactedDocument, Span
+from laya_index.errors import ChunkError
 from laya_signals import ConfigError
 
 MARKDOWN = "text/markdown"
@@ -207,6 +208,11 @@ def test_text_without_spaces_is_cut_at_its_own_punctuation() -> None:
     assert all(piece.endswith("。") for piece in pieces(text, overlap=0))
 
 
+def test_a_closing_bracket_stays_with_its_sentence() -> None:
+    text = "「文書を索引にします。」" * 12
+    assert all(piece.endswith("。」") for piece in pieces(text, overlap=0))
+
+
 def test_a_trailing_piece_that_is_too_short_joins_its_neighbour() -> None:
     text = "word " * 11 + "last. " + "Tiny."
     assert len(text) > 60
@@ -260,6 +266,8 @@ def test_nested_and_unclosed_markdown_is_survived() -> None:
     ("settings_", "key"),
     [
         ({"chars": 10}, "chars"),
+        ({"chars": "all"}, "chars"),
+        ({"chars": "auto", "overlap": 601}, "overlap"),
         ({"chars": 100, "overlap": 51}, "overlap"),
         ({"chars": 100, "overlap": 0, "min_chars": 51}, "min_chars"),
         ({"overlap": -1}, "overlap"),
@@ -273,6 +281,33 @@ def test_settings_that_leave_no_room_are_refused(settings_: dict, key: str) -> N
 
 def test_it_is_a_chunker() -> None:
     assert isinstance(ParagraphChunker(), Chunker)
+    assert isinstance(ParagraphChunker(), SizedByCorpus)
+
+
+@pytest.mark.parametrize(
+    ("lengths", "chars"),
+    [
+        ([], 1200),
+        ([5], 1200),
+        ([1500], 1500),
+        ([9_000] * 10, 2000),
+        ([100] * 8 + [1300, 9000], 1300),  # the ninth of ten
+        ([9000, 1300] + [100] * 8, 1300),
+        ([100] * 9 + [1300, 9000], 1300),  # the tenth of eleven: 9.9, rounded up
+        (range(1, 2001), 1800),
+    ],
+)
+def test_auto_takes_the_90th_percentile_of_document_lengths(lengths: list, chars: int) -> None:
+    auto = ParagraphChunker(chars="auto", overlap=300)
+    sized = auto.sized_for(iter(lengths))
+    assert sized.config == ParagraphChunker(chars=chars, overlap=300).config
+    assert sized.fingerprint == ParagraphChunker(chars=chars, overlap=300).fingerprint
+    assert sized.sized_for([1999]) is sized
+
+
+def test_auto_without_the_lengths_is_refused() -> None:
+    with pytest.raises(ChunkError, match="d: chars is auto"):
+        ParagraphChunker(chars="auto").chunk(document("x"))
 
 
 def test_a_very_long_line_takes_no_time_to_speak_of() -> None:

@@ -76,6 +76,17 @@ def test_type_title_and_metadata_come_from_name_and_text(
     assert decoded[item.offset :] == item.text
 
 
+def test_the_text_of_a_page_is_what_its_loader_makes_of_it(tmp_path: Path, write: Write) -> None:
+    html = "<html lang=en><title>T</title><h1>A</h1><p>b &amp; c</html>"
+    write(tmp_path, {"x/a.html": html, "b.htm": "<p>b"})
+    assert read(tmp_path) == {
+        "x/a.html": SourceDocument(
+            "x/a.html", "# A\n\nb & c", "T", "text/html", "x/a.html", {"language": "en"}
+        ),
+        "b.htm": SourceDocument("b.htm", "b", "b.htm", "text/html", "b.htm"),
+    }
+
+
 @pytest.mark.parametrize("encoding", ["utf-8-sig", "utf-16", "utf-16-le", "utf-16-be", "cp1252"])
 def test_any_encoding_gives_the_same_document(tmp_path: Path, write: Write, encoding: str) -> None:
     text = "Straßen führen über Brücken. Die Größe überrascht.\n" * 5
@@ -193,8 +204,10 @@ def test_folders_can_be_left_out_by_path(tmp_path: Path, write: Write) -> None:
         ("a.txt", b"\0\1\2\3", "binary"),
         ("a.png", b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR", "binary"),
         ("a.txt", b"\xef\xbb\xbfcaf\xe9", "undecodable"),
-        ("a.html", b"<p>x</p>", "no loader for .html"),
-        ("a.PDF", b"%PDF-1.7", "no loader for .pdf"),
+        ("a.html", b"<script>x</script>", "empty"),
+        ("a.HTM", b"<p>\x00\x01\xff", "binary"),
+        ("deep.html", b"<div>" * 5000, "malformed HTML"),
+        ("a.EPUB", b"PK", "no loader for .epub"),
     ],
 )
 def test_what_is_no_text_is_skipped_and_the_version_recorded(

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from laya_signals.component import describe
-from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from laya_index.errors import ManifestError
 
@@ -67,6 +67,23 @@ class EmbeddingEntry(_Part):
     config: dict[str, Any]
     fingerprint: str
     dimension: int
+    #: Of the column's components. Like every later addition, left out of the file where it says
+    #: nothing: a bundle without it is the same bytes as before there was such a thing.
+    dtype: str = Field(default="float32", exclude_if=lambda dtype: dtype == "float32")
+
+
+class SignalEntry(_Part):
+    """What made any other signal, and where it is: columns of the chunk files, files of a kind.
+
+    `dimension` is the number of indices (sparse) or of components (multi-vectors, FDE).
+    """
+
+    provider: str
+    config: dict[str, Any]
+    fingerprint: str
+    columns: list[str] = Field(default_factory=list)
+    kind: str | None = Field(default=None, exclude_if=lambda kind: kind is None)
+    dimension: int | None = Field(default=None, exclude_if=lambda dimension: dimension is None)
 
 
 class Manifest(_Part):
@@ -79,6 +96,9 @@ class Manifest(_Part):
     tenants: list[str] | None
     bm25: Bm25Entry | None
     embeddings: dict[str, EmbeddingEntry]
+    signals: dict[str, SignalEntry] = Field(
+        default_factory=dict, exclude_if=lambda signals: not signals
+    )
     files: list[FileEntry]
 
     def of_kind(self, kind: str) -> list[FileEntry]:

@@ -30,6 +30,10 @@ CLASSIFICATION = pa.struct(
     [_required("pii_kinds", pa.list_(pa.string())), _required("pii_count", pa.int32())]
 )
 
+#: Folders that every bundle has, and those that come and go with the signal that fills them.
+FOLDERS = ("documents", "chunks")
+SIDECAR_KINDS = ("multivectors",)
+
 #: Always there; a signal adds its own behind them.
 CHUNK_COLUMNS = pa.schema(
     [
@@ -95,9 +99,31 @@ POSTING_COLUMNS = pa.schema(
 )
 
 
-def embedding_field(name: str, dimension: int) -> pa.Field:
-    """A column of unit vectors."""
-    return _required(name, pa.list_(_required("item", pa.float32()), dimension))
+#: Rows run beside those of the shard's chunks; a passage without tokens has an empty list.
+MULTIVECTOR_COLUMNS = pa.schema(
+    [
+        _required("record_id", pa.string()),
+        _required(
+            "multivector",
+            pa.list_(_required("item", pa.list_(_required("item", pa.float32())))),
+        ),
+    ]
+)
+
+
+def embedding_field(name: str, dimension: int, dtype: str = "float32") -> pa.Field:
+    """A column of vectors with `dimension` components, float32 or float16."""
+    kind = {"float32": pa.float32(), "float16": pa.float16()}[dtype]
+    return _required(name, pa.list_(_required("item", kind), dimension))
+
+
+def sparse_fields(dimension: int) -> list[pa.Field]:
+    """The two columns of sparse vectors over `dimension` indices, in the type that holds them."""
+    index = pa.uint32() if dimension <= 1 << 32 else pa.int64()
+    return [
+        _required("sparse_indices", pa.list_(_required("item", index))),
+        _required("sparse_values", pa.list_(_required("item", pa.float32()))),
+    ]
 
 
 def parquet_options(schema: pa.Schema) -> dict[str, Any]:

@@ -12,12 +12,13 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from laya_index.bundle.manifest import FILE_NAME, FileEntry, Manifest
-from laya_index.bundle.schema import parquet_options, write_table
+from laya_index.bundle.schema import FOLDERS, SIDECAR_KINDS, parquet_options, write_table
 from laya_index.errors import BundleError
 
 _TEMPORARY = ".tmp-"
 # What `_adopt` calls files; whatever else lies in the folder is not ours to remove.
-_OURS = re.compile(r"(?:[a-z0-9-]+-|(?:documents|chunks)/[0-9]{3}-)[0-9a-f]{16}\.parquet")
+_SHARDED = "|".join((*FOLDERS, *SIDECAR_KINDS))
+_OURS = re.compile(rf"(?:[a-z0-9-]+-|(?:{_SHARDED})/[0-9]{{3}}-)[0-9a-f]{{16}}\.parquet")
 
 
 class BundleWriter:
@@ -25,14 +26,15 @@ class BundleWriter:
 
     Files are named by their content, so that adding one never disturbs the bundle that is there;
     each is flushed to disk before it gets its name. Until `commit` has replaced the manifest,
-    readers see the old bundle; afterwards what the new manifest does not name is removed. Hold
-    `writer_lock` around all of it.
+    readers see the old bundle; afterwards what the new manifest does not name is removed. The
+    folder of a sidecar kind is there only while it has files: a stack without that signal leaves
+    no trace of it. Hold `writer_lock` around all of it.
     """
 
     def __init__(self, path: Path) -> None:
         self.path = path
         try:
-            for folder in (path, path / "documents", path / "chunks"):
+            for folder in (path, *(path / name for name in FOLDERS)):
                 folder.mkdir(parents=True, exist_ok=True)
         except OSError as error:
             raise BundleError(f"cannot write to {str(path)!r}: {error.strerror}") from error
@@ -48,6 +50,8 @@ class BundleWriter:
         """Write `table` as a file of its own, and give its manifest entry."""
         temporary = self._temporary(kind)
         try:
+            if kind in SIDECAR_KINDS:
+                (self.path / kind).mkdir(exist_ok=True)
             write_table(table, temporary)
         except OSError as error:
             raise self._failed(error) from error
@@ -62,7 +66,7 @@ class BundleWriter:
         temporary = self.path / f"{_TEMPORARY}{FILE_NAME}"
         try:
             temporary.write_text(manifest.to_json(), encoding="utf-8")
-            for folder in ("documents", "chunks"):
+            for folder in (*FOLDERS, *(kind for kind in SIDECAR_KINDS if manifest.of_kind(kind))):
                 _sync(self.path / folder)
             _sync(temporary)
             _sync(self.path)
@@ -78,11 +82,15 @@ class BundleWriter:
         try:
             for path in self.path.glob(f"{_TEMPORARY}*"):
                 path.unlink(missing_ok=True)
-            for pattern in ("*.parquet", "documents/*.parquet", "chunks/*.parquet"):
-                for path in self.path.glob(pattern):
+            for folder in (".", *FOLDERS, *SIDECAR_KINDS):
+                for path in (self.path / folder).glob("*.parquet"):
                     name = path.relative_to(self.path).as_posix()
                     if name not in kept and _OURS.fullmatch(name):
                         path.unlink(missing_ok=True)
+            for kind in SIDECAR_KINDS:
+                beside = self.path / kind
+                if beside.is_dir() and not any(beside.iterdir()):
+                    beside.rmdir()
         except OSError as error:
             raise self._failed(error) from error
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Protocol, runtime_checkable
 
 from laya_index.document import RedactedDocument, Span
@@ -24,6 +25,18 @@ class Chunker(Protocol):
 
     def chunk(self, document: RedactedDocument) -> list[Span]:
         """The spans of `document`; an empty list for a document without visible text."""
+        ...
+
+
+@runtime_checkable
+class SizedByCorpus(Protocol):
+    """A chunker that may have to see how long the documents are before it cuts the first one."""
+
+    def sized_for(self, lengths: Iterable[int]) -> Chunker:
+        """The chunker to use for a corpus of documents with so many characters each.
+
+        Called once a run, before `fingerprint` and `chunk`; lengths in any order.
+        """
         ...
 
 

@@ -9,6 +9,16 @@ from functools import cache
 from markdown_it import MarkdownIt
 
 _PARAGRAPH_BREAK = re.compile(r"\n[ \t]*(?:\n[ \t]*)+")
+#: Types of documents whose text is Markdown, if not their own then that of their loader.
+MARKDOWN = frozenset(
+    {
+        "text/markdown",
+        "text/html",
+        "application/pdf",
+        "application/vnd.openxmlformats-officedocument.wordprocessingml.document",
+        "application/vnd.openxmlformats-officedocument.presentationml.presentation",
+    }
+)
 #: Markdown blocks that lose their sense when cut.
 _WHOLE = {
     "fence": "code",
@@ -37,7 +47,7 @@ class Block:
 
 def blocks_of(text: str, media_type: str) -> list[Block]:
     """The blocks of `text` in order; together they cover every character that is not blank."""
-    return _markdown_blocks(text) if media_type == "text/markdown" else _paragraphs(text, 0)
+    return _markdown_blocks(text) if media_type in MARKDOWN else _paragraphs(text, 0)
 
 
 def _paragraphs(text: str, base: int) -> list[Block]:

@@ -22,6 +22,7 @@ from laya_signals.tokenize.base import Tokenizer
 from laya_index.bundle.manifest import FileEntry
 from laya_index.bundle.schema import POSTING_COLUMNS, TERM_COLUMNS
 from laya_index.bundle.writer import BundleWriter
+from laya_index.context import LedChunk
 from laya_index.document import Chunk
 
 # Rows (terms) held at once by the merge, over all of its inputs, and at least of each.
@@ -32,12 +33,15 @@ _LEAST_ROWS = 256
 def count_terms(chunks: Sequence[Chunk], tokenizer: Tokenizer, title_weight: int) -> pa.Table:
     """The postings of `chunks`, numbered from 0; columns as in `POSTING_COLUMNS`, sorted by term.
 
-    A term of the document's title counts `title_weight` times in each of its chunks.
+    A term of the document's title counts `title_weight` times in each of its chunks, and one of a
+    chunk's lead once.
     """
     postings: dict[str, tuple[list[int], list[int]]] = {}
     titles: dict[str, list[str]] = {}
     for ordinal, chunk in enumerate(chunks):
         counts = Counter(tokenizer.tokenize(chunk.content))
+        if isinstance(chunk, LedChunk) and chunk.lead:
+            counts.update(tokenizer.tokenize(chunk.lead))
         title = chunk.document.title
         if title and title_weight:
             if title not in titles:

@@ -16,9 +16,11 @@ _MARKS = (
     (codecs.BOM_UTF16_BE, "utf-16-be"),
     (b"\x84\x31\x95\x33", "gb18030"),
 )
+#: The byte order marks that say what a file's encoding is.
+MARKS = tuple(mark for mark, _ in _MARKS)
 _SAMPLE = 8192
-# No text holds these, but any bytes decode in some single-byte encoding.
-_CONTROL = re.compile(r"[\x00-\x08\x0e-\x1a\x1c-\x1f\x7f]")
+#: No text holds these, but any bytes decode in some single-byte encoding.
+CONTROL = re.compile(r"[\x00-\x08\x0e-\x1a\x1c-\x1f\x7f]")
 _BLANKS = frozenset(" \t\n\r\f\u3000")
 
 
@@ -68,7 +70,7 @@ def _decode(data: bytes) -> str:
         text = data.decode(match.encoding)  # only samples of a long file were tried so far
     except (UnicodeDecodeError, LookupError) as error:
         raise UndecodableError(f"neither UTF-8 nor {match.encoding}: {error}") from error
-    if _CONTROL.search(text):
+    if CONTROL.search(text):
         raise BinaryContentError("binary content")
     return text
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 import hashlib
 import os
 import stat
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -17,7 +18,10 @@ from laya_index.document import Skipped, SourceDocument
 from laya_index.errors import SourceError
 from laya_index.patterns import checked, lenient_spec, spec_of
 from laya_index.source.decode import BinaryContentError, UndecodableError, decode
+from laya_index.source.html import load_html
+from laya_index.source.loaded import Loaded, LoadError
 from laya_index.source.markdown import first_heading, front_matter
+from laya_index.source.office import load_office
 
 #: Media types by file name suffix; anything else that decodes as text is `text/plain`.
 MEDIA_TYPES = {
@@ -43,8 +47,18 @@ MEDIA_TYPES = {
     ".sql": "application/sql",
 }
 
-#: Formats whose bytes or markup are not the text a reader sees; they need a loader of their own.
-NEEDS_LOADER = frozenset({".htm", ".html", ".pdf", ".docx", ".pptx", ".xlsx", ".odt", ".epub"})
+_OFFICE = "application/vnd.openxmlformats-officedocument"
+#: Formats whose bytes are not the text a reader sees, and their loaders. What these make is
+#: Markdown; the media type remains that of the file.
+LOADERS: Mapping[str, tuple[str, Callable[[bytes], Loaded]]] = {
+    ".htm": ("text/html", load_html),
+    ".html": ("text/html", load_html),
+    ".pdf": ("application/pdf", partial(load_office, suffix=".pdf")),
+    ".docx": (f"{_OFFICE}.wordprocessingml.document", partial(load_office, suffix=".docx")),
+    ".pptx": (f"{_OFFICE}.presentationml.presentation", partial(load_office, suffix=".pptx")),
+}
+#: Formats that no loader reads yet.
+NEEDS_LOADER = frozenset({".xhtml", ".xlsx", ".odt", ".epub"})
 
 _UNREADABLE_FOLDER = "unreadable folder"
 
@@ -65,7 +79,7 @@ class FilesSourceConfig(ComponentConfig):
 
 
 class FilesSource(Component[FilesSourceConfig]):
-    """The text files below `root`; a document's id is its path relative to `root`.
+    """The files below `root` that hold text; a document's id is its path relative to `root`.
 
     Links to folders are not followed (so a loop cannot trap the walk), links to files only when
     they stay below `root`. Hidden, ignored, binary, oversized, empty and undecodable files are
@@ -159,14 +173,16 @@ class FilesSource(Component[FilesSourceConfig]):
         if suffix in NEEDS_LOADER:
             return Skipped(name, f"no loader for {suffix}", "", len(data), digest)
         try:
-            text = decode(data)
+            document = _loaded(name, suffix, data) or _document(name, suffix, decode(data))
         except BinaryContentError:
             return Skipped(name, "binary", "", len(data), digest)
         except UndecodableError as error:
             return Skipped(name, "undecodable", str(error), len(data), digest)
-        if not text.strip():
+        except LoadError as error:
+            return Skipped(name, error.reason, error.detail, len(data), digest)
+        if not document.text.strip():
             return Skipped(name, "empty", "", len(data), digest)
-        return _document(name, suffix, text)
+        return document
 
     def _read_unchanged(self, path: Path) -> bytes | Skipped:
         """The file's bytes, all from one version of it."""
@@ -185,6 +201,22 @@ class FilesSource(Component[FilesSourceConfig]):
             if same and len(data) == after.st_size:
                 return data
         return Skipped(name, "changed while being read", recorded=False)
+
+
+def _loaded(name: str, suffix: str, data: bytes) -> SourceDocument | None:
+    """The document that a loader makes of `data`; None when the format has none."""
+    if suffix not in LOADERS:
+        return None
+    media_type, load = LOADERS[suffix]
+    loaded = load(data)
+    return SourceDocument(
+        id=name,
+        text=loaded.text,
+        title=loaded.title or name.rsplit("/", 1)[-1],
+        media_type=media_type,
+        uri=name,
+        metadata=loaded.metadata,
+    )
 
 
 def _document(name: str, suffix: str, text: str) -> SourceDocument:
