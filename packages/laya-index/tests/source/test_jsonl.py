@@ -17,7 +17,7 @@ def read(tmp_path: Path) -> Read:
     def from_lines(*lines: str | bytes, name: str = "corpus.jsonl", **settings: str) -> list:
         data = b"\n".join(line if isinstance(line, bytes) else line.encode() for line in lines)
         path = tmp_path / name
-        path.write_bytes(gzip.compress(data) if name.endswith(".gz") else data)
+        path.write_bytes(gzip.compress(data, mtime=0) if name.endswith(".gz") else data)
         return list(JsonlSource(path=path, **settings).read())
 
     return from_lines
@@ -127,7 +127,7 @@ def test_a_document_without_text_is_skipped(read: Read) -> None:
     [
         ("no.jsonl", None),
         ("no.jsonl.gz", b"not gzip"),
-        ("cut.jsonl.gz", gzip.compress(b"x" * 99)[:-12]),
+        ("cut.jsonl.gz", gzip.compress(b"x" * 99, mtime=0)[:-12]),
     ],
 )
 def test_a_file_that_cannot_be_read_is_named(

@@ -133,9 +133,9 @@ def _print_table(outcomes: list[Outcome]) -> None:
 
     screen = console()
     table = Table(box=None, pad_edge=False)
-    table.add_column("stack")
+    table.add_column("stack", no_wrap=True)
     table.add_column("state")
-    for name in ("documents", "chunks", "added", "changed", "same", "removed", "seconds"):
+    for name in ("docs", "chunks", "added", "changed", "same", "removed", "seconds"):
         table.add_column(name, justify="right")
     for outcome in outcomes:
         report = outcome.report
