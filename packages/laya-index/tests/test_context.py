@@ -5,8 +5,9 @@ from pathlib import Path
 import pytest
 from laya_index.bundle.reader import BundleReader
 from laya_index.context import Breadcrumb, Context, LedChunk
-from laya_index.document import Chunk, OffsetMap, RedactedDocument, encoder_text
+from laya_index.document import Chunk, OffsetMap, RedactedDocument
 from laya_index.process import RunReport, cache_folder
+from laya_signals.passage import titled
 
 Run = Callable[..., RunReport]
 Write = Callable[[Path, dict[str, str | bytes]], Path]
@@ -56,7 +57,7 @@ def test_it_is_indexed_but_no_part_of_the_content(
     assert rows[0] == rows[1]
     assert terms[1] - terms[0] == {"handbook", "pump", "md"}
     crumbs = Breadcrumb().lead("handbook/pump.md", rows[0][0]["heading_path"])
-    assert encoded[-1] == f"{crumbs}\n{encoder_text(rows[0][0]['title'], rows[0][0]['content'])}"
+    assert encoded[-1] == f"{crumbs}\n{titled(rows[0][0]['title'], rows[0][0]['content'])}"
 
 
 def test_without_it_the_bundle_is_the_same_bytes(

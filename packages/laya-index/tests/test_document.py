@@ -1,8 +1,9 @@
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from laya_index.document import OffsetMap, Replacement, SourceDocument, encoder_text
+from laya_index.document import OffsetMap, Replacement, SourceDocument
 from laya_index.redact.base import Finding, redact
+from laya_signals.passage import titled
 
 
 class Planned:
@@ -112,4 +113,4 @@ def test_the_digest_follows_everything_the_pipeline_reads(other: dict) -> None:
     ],
 )
 def test_an_encoder_reads_the_title_once(title: str, content: str, expected: str) -> None:
-    assert encoder_text(title, content) == expected
+    assert titled(title, content) == expected

@@ -14,7 +14,6 @@ from laya_index.bundle import writer as bundle_writer
 from laya_index.bundle.lock import writer_lock
 from laya_index.bundle.manifest import read_manifest
 from laya_index.bundle.reader import BundleReader
-from laya_index.document import encoder_text
 from laya_index.errors import (
     BundleError,
     LockedError,
@@ -23,6 +22,7 @@ from laya_index.errors import (
     StackError,
 )
 from laya_index.process import RunReport, cache_folder
+from laya_signals.passage import titled
 
 Run = Callable[..., RunReport]
 Write = Callable[[Path, dict[str, str | bytes]], Path]
@@ -352,7 +352,7 @@ def test_only_what_changed_is_encoded_again(
     encoded.clear()
     write(root, {"3.txt": "changed"})
     run(root, tmp_path / "out", "trust.default_tier=trusted")
-    assert encoded == [encoder_text("3.txt", "changed")]
+    assert encoded == [titled("3.txt", "changed")]
 
 
 def test_a_full_run_trusts_no_cache(

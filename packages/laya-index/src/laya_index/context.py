@@ -7,8 +7,9 @@ from dataclasses import dataclass
 from typing import Protocol, runtime_checkable
 
 from laya_signals import Component, ComponentConfig
+from laya_signals.passage import titled
 
-from laya_index.document import Chunk, encoder_text
+from laya_index.document import Chunk
 
 
 @runtime_checkable
@@ -52,7 +53,7 @@ class LedChunk(Chunk):
 
 def led_text(lead: str, title: str, content: str) -> str:
     """See `LedChunk.encoder_text`."""
-    text = encoder_text(title, content)
+    text = titled(title, content)
     return f"{lead}\n{text}" if lead else text
 
 

@@ -12,6 +12,8 @@ import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from laya_signals.passage import titled
+
 
 @dataclass(frozen=True, slots=True)
 class SourceDocument:
@@ -147,11 +149,4 @@ class Chunk:
     @property
     def encoder_text(self) -> str:
         """What a dense encoder reads: the passage, after the title unless it opens with that."""
-        return encoder_text(self.document.title, self.content)
-
-
-def encoder_text(title: str, content: str) -> str:
-    """See `Chunk.encoder_text`."""
-    if not title or content.lstrip("# ").startswith(title):
-        return content
-    return f"{title}\n{content}"
+        return titled(self.document.title, self.content)

@@ -10,10 +10,11 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from laya_index.chunk.base import Chunker, check_spans
 from laya_index.chunk.tokens import TokensChunker
-from laya_index.document import OffsetMap, RedactedDocument, Span, encoder_text
+from laya_index.document import OffsetMap, RedactedDocument, Span
 from laya_index.errors import ChunkError
 from laya_signals import ConfigError, EncodeError, Encoder
 from laya_signals.encode.mini import MiniEncoder
+from laya_signals.passage import titled
 from numpy.typing import NDArray
 
 MARKDOWN = "text/markdown"
@@ -63,7 +64,7 @@ def cut(chunker: TokensChunker, found: RedactedDocument) -> list[Span]:
     spans = chunker.chunk(found)
     check_spans(found, spans)
     assert spans == chunker.chunk(found)
-    texts = [encoder_text(found.title, found.text[span.start : span.end]) for span in spans]
+    texts = [titled(found.title, found.text[span.start : span.end]) for span in spans]
     assert max(chunker.encoder.count_tokens(texts), default=0) <= chunker.max_tokens
     return spans
 
@@ -155,7 +156,7 @@ def test_chunks_are_nearly_full() -> None:
     chunker = TokensChunker(encoder=MiniEncoder(), overlap=0)
     spans = cut(chunker, document(text, title="A title"))
     counts = chunker.encoder.count_tokens(
-        [encoder_text("A title", text[span.start : span.end]) for span in spans]
+        [titled("A title", text[span.start : span.end]) for span in spans]
     )
     assert chunker.max_tokens == 256
     assert min(counts[:-1]) > 240

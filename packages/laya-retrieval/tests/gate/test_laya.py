@@ -168,3 +168,23 @@ def test_the_funnel_adds_up_and_nothing_gets_lost(probabilities, threshold):
     assert [c.id for c in verdict.kept] == [
         c.id for c, p in zip(pool[:5], probabilities[:5], strict=True) if p >= threshold
     ]
+
+
+def test_the_model_reads_a_passage_under_its_title():
+    model = FakeDecisionModel(noul=lambda state, question: 0.9)
+    pool = [
+        Candidate("a", 1.0, "It is struck by hand.", {"title": "The fog bell"}),
+        Candidate("b", 0.5, "The ferry leaves at noon."),
+    ]
+    LayaGate(model=model).judge("who strikes the bell", pool)
+    (documents, _), (evidence, _) = model.calls
+    assert [state["document"] for state in documents] == [
+        "The fog bell\nIt is struck by hand.",
+        "The ferry leaves at noon.",
+    ]
+    assert evidence[0]["evidence"] == (
+        "The fog bell\nIt is struck by hand.\n\nThe ferry leaves at noon."
+    )
+    alone = FakeDecisionModel(noul=lambda state, question: 0.9)
+    LayaGate(model=alone, title_key=None).process("who strikes the bell", pool)
+    assert alone.calls[0][0][0]["document"] == "It is struck by hand."

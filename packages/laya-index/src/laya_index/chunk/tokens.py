@@ -16,12 +16,13 @@ from laya_signals import (
     ProviderBlock,
     signals,
 )
+from laya_signals.passage import titled
 from pydantic import Field
 
 from laya_index.chunk.blocks import blocks_of
 from laya_index.chunk.fill import Filler, Limits
 from laya_index.chunk.ruler import TableRuler
-from laya_index.document import RedactedDocument, Span, encoder_text
+from laya_index.document import RedactedDocument, Span
 from laya_index.errors import ChunkError
 
 # What tokens are counted of: a word after the blanks before it. Longer runs (ideographs, base64)
@@ -50,7 +51,7 @@ class TokensChunkerConfig(ComponentConfig):
 class TokensChunker(Component[TokensChunkerConfig]):
     """Fills chunks like `chunker.paragraph`, but never beyond what the encoder takes.
 
-    Every chunk is measured as it will be encoded (`encoder_text`: the title, a line break, the
+    Every chunk is measured as it will be encoded (`titled`: the title, a line break, the
     passage) by the encoder's own tokenizer. Cuts fall where those of `ParagraphChunker` fall:
     between paragraphs, else sentences, else words, else characters. A combined character is cut
     only when it has more tokens than a chunk may have.
@@ -110,13 +111,13 @@ class TokensChunker(Component[TokensChunkerConfig]):
 
     def _chunk(self, document: RedactedDocument) -> list[Span]:
         text, title = document.text, document.title
-        empty, titled = self.encoder.count_tokens(["", f"{title}\n" if title else ""])
+        empty, lead = self.encoder.count_tokens(["", f"{title}\n" if title else ""])
         free = self.max_tokens - self.config.reserve
-        room = max(free - titled, free // _LEAST_SHARE)
-        most = max(free, titled + room)
+        room = max(free - lead, free // _LEAST_SHARE)
+        most = max(free, lead + room)
 
         def fits(start: int, end: int) -> bool:
-            (tokens,) = self.encoder.count_tokens([encoder_text(title, text[start:end])])
+            (tokens,) = self.encoder.count_tokens([titled(title, text[start:end])])
             return tokens <= most
 
         limits = Limits(room, self.config.overlap, self.config.min_tokens)

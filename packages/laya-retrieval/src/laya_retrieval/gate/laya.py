@@ -10,6 +10,7 @@ from laya_signals.component import Component, ComponentConfig
 from laya_signals.decide.base import DecisionModel, Question, State, model_fingerprint
 from laya_signals.decide.question import by_id
 from laya_signals.errors import ConfigError
+from laya_signals.passage import titled
 from laya_signals.registry import ProviderBlock, signals
 from pydantic import Field
 
@@ -35,6 +36,8 @@ class LayaGateConfig(ComponentConfig):
     evidence_top_k: int | None = Field(default=None, ge=1)
     #: False asks nothing about answerability; the verdict is then `not_measured`.
     answerability: bool = True
+    #: Metadata key of the title that the model reads above a passage; None shows passages alone.
+    title_key: str | None = "title"
     #: What a first hop found; the relevance question is then asked in its light.
     bridge: str | None = None
     relevance_instructions: str = "The document is relevant to the query."
@@ -111,7 +114,7 @@ class LayaGate(Component[LayaGateConfig]):
                 state = GateState.MEASURED
                 questions.append(self.answerability_question)
                 shown = kept[: self.config.evidence_top_k]
-                evidence = "\n\n".join(candidate.text for candidate in shown)
+                evidence = "\n\n".join(self._shown(candidate) for candidate in shown)
                 [answerability] = self._ask(
                     self.answerability_question,
                     [{"query": query, "evidence": evidence}],
@@ -141,7 +144,7 @@ class LayaGate(Component[LayaGateConfig]):
             context["bridge"] = self.config.bridge
         relevances = self._ask(
             self.relevance_question,
-            [{**context, "document": candidate.text} for candidate in scored],
+            [{**context, "document": self._shown(candidate)} for candidate in scored],
             [f"candidate {candidate.id!r}" for candidate in scored],
         )
         kept: list[Candidate] = []
@@ -159,6 +162,12 @@ class LayaGate(Component[LayaGateConfig]):
             kept=len(kept),
         )
         return kept, below + unscored, funnel
+
+    def _shown(self, candidate: Candidate) -> str:
+        """What the model reads of a candidate: its text under its title, if it has one."""
+        key = self.config.title_key
+        title = None if key is None else candidate.metadata.get(key)
+        return titled(title, candidate.text) if isinstance(title, str) else candidate.text
 
     def _ask(
         self, question: Question, states: Sequence[State], owners: Sequence[str]
