@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import re
+import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -81,3 +84,33 @@ def test_every_command_and_option_has_a_help_text() -> None:
         assert "Examples:" in command.help, name
         for parameter in command.params:
             assert getattr(parameter, "help", ""), f"laya {name}: {parameter.name}"
+
+
+def masked(output: str) -> str:
+    """Output without what differs from run to run: times, counts, widths."""
+    without_times = re.sub(r", [a-z0-9_]+ \d+\.\d s", "", output)
+    return " ".join(re.sub(r"\d+", "#", without_times).split())
+
+
+@pytest.mark.slow
+def test_the_tour_shows_what_the_commands_print() -> None:
+    text = (ROOT / "README.md").read_text(encoding="utf-8")
+    tour = text.partition("## A tour")[2].partition("```console\n")[2].partition("```")[0]
+    steps = re.findall(r"^\$ uv run (laya [^\n]+)\n(.*?)(?=^\$ |\Z)", tour, re.M | re.S)
+    assert len(steps) == 4
+    scripts = Path(sys.executable).parent
+    for command, shown in steps:
+        done = subprocess.run(
+            f"{scripts}/{command}",
+            shell=True,
+            cwd=ROOT,
+            env={**os.environ, "COLUMNS": "80"},
+            capture_output=True,
+            text=True,
+            check=True,
+        )
+        # The bundle may be there already; what it holds is the same.
+        printed, wanted = (
+            masked(part).replace("unchanged", "built") for part in (done.stdout, shown)
+        )
+        assert printed == wanted, command

@@ -134,8 +134,8 @@ def _print_table(outcomes: list[Outcome]) -> None:
     screen = console()
     table = Table(box=None, pad_edge=False)
     table.add_column("stack", no_wrap=True)
-    table.add_column("state")
-    for name in ("docs", "chunks", "added", "changed", "same", "removed", "seconds"):
+    table.add_column("state", no_wrap=True)
+    for name in ("docs", "chunks", "added", "changed", "same", "removed", "time"):
         table.add_column(name, justify="right")
     for outcome in outcomes:
         report = outcome.report
@@ -150,7 +150,7 @@ def _print_table(outcomes: list[Outcome]) -> None:
             report.unchanged,
             report.removed,
         )
-        seconds = f"{report.seconds['total']:.1f}"
+        seconds = f"{report.seconds['total']:.1f}s"
         table.add_row(report.stack, report.state, *map(str, counts), seconds)
     screen.print(table)
     for outcome in outcomes:
