@@ -6,6 +6,8 @@ import hashlib
 from collections.abc import Mapping
 from pathlib import Path
 
+import laya_mini
+
 from laya_signals.errors import ModelError
 
 
@@ -22,3 +24,13 @@ def read_verified(folder: Path, name: str, hashes: Mapping[str, str]) -> bytes:
     if hashlib.sha256(content).hexdigest() != hashes.get(name):
         raise ModelError(f"{path} is altered: its SHA-256 is not the recorded one")
     return content
+
+
+def shipped_hashes(folder: str) -> dict[str, str]:
+    """SHA-256 in hex by file name, of the files in a folder of the embedded models."""
+    prefix = f"{folder}/"
+    return {
+        name.removeprefix(prefix): digest
+        for name, digest in laya_mini.hashes().items()
+        if name.startswith(prefix)
+    }

@@ -12,6 +12,7 @@ from laya_signals.component import Component, ComponentConfig
 from laya_signals.decide.base import Decision, Questions, State
 from laya_signals.decide.onnx import OnnxDecisionModel
 from laya_signals.errors import ModelError
+from laya_signals.model_file import shipped_hashes
 
 FOLDER = "decision"
 
@@ -47,7 +48,7 @@ class MiniDecision(Component[MiniDecisionConfig]):
         super().__init__(config, **settings)
         self._model = OnnxDecisionModel(
             laya_mini.data_folder() / FOLDER,
-            _hashes(),
+            shipped_hashes(FOLDER),
             threads=self.config.threads,
             calibrated=self.config.calibrated,
         )
@@ -75,12 +76,3 @@ class MiniDecision(Component[MiniDecisionConfig]):
         if not self._model.hashes:
             raise ModelError("the installed laya-mini has no decision model: install a newer one")
         return self._model
-
-
-def _hashes() -> dict[str, str]:
-    prefix = f"{FOLDER}/"
-    return {
-        name.removeprefix(prefix): digest
-        for name, digest in laya_mini.hashes().items()
-        if name.startswith(prefix)
-    }

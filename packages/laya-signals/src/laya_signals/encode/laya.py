@@ -14,6 +14,7 @@ from laya_signals.component import Component, ComponentConfig
 from laya_signals.decide.checkpoint import CONFIG, Checkpoint
 from laya_signals.decide.sequence import SpecialTokens
 from laya_signals.decide.torch import CheckpointSource, Network, import_runtime, load_network
+from laya_signals.encode.plain import plain_token_ids, refuse_one_string
 from laya_signals.encode.pooling import mean_pool, unit_rows
 from laya_signals.errors import EncodeError, ModelError
 
@@ -111,20 +112,9 @@ class LayaEncoder(Component[LayaEncoderConfig]):
         return [len(ids) + 2 for ids in self._token_ids(texts)]
 
     def _token_ids(self, texts: Sequence[str]) -> list[list[int]]:
-        if isinstance(texts, str):
-            raise EncodeError("give a sequence of texts, not one string")
+        refuse_one_string(texts)
         tokenizer, _ = self._tokenizer()
-        found = []
-        for position, text in enumerate(texts):
-            if not isinstance(text, str):
-                raise EncodeError(f"text {position} is {type(text).__name__}, not str")
-            try:
-                found.append(tokenizer.encode(text, add_special_tokens=False).ids)
-            except TypeError as error:
-                raise EncodeError(
-                    f"text {position} has a lone surrogate, which is no text"
-                ) from error
-        return found
+        return plain_token_ids(tokenizer, texts)
 
     def _tokenizer(self) -> tuple[tokenizers.Tokenizer, SpecialTokens]:
         if self._tokens is None:

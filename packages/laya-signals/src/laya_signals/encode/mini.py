@@ -13,6 +13,7 @@ from pydantic import Field
 from laya_signals.component import Component, ComponentConfig
 from laya_signals.encode.onnx import OnnxTokenEncoder
 from laya_signals.encode.pooling import mean_pool, unit_rows
+from laya_signals.model_file import shipped_hashes
 
 FOLDER = "encoder"
 
@@ -50,7 +51,7 @@ class MiniEncoder(Component[MiniEncoderConfig]):
         super().__init__(config, **settings)
         self._tokens = OnnxTokenEncoder(
             laya_mini.data_folder() / FOLDER,
-            _hashes(),
+            shipped_hashes(FOLDER),
             max_tokens=self.config.max_tokens,
             threads=self.config.threads,
         )
@@ -99,12 +100,3 @@ class MiniEncoder(Component[MiniEncoderConfig]):
     def count_tokens(self, texts: Sequence[str]) -> list[int]:
         """Tokens of each text, special tokens included, before any cut; a blank text has two."""
         return [len(ids) + 2 for ids in self._tokens.token_ids(texts)]
-
-
-def _hashes() -> dict[str, str]:
-    prefix = f"{FOLDER}/"
-    return {
-        name.removeprefix(prefix): digest
-        for name, digest in laya_mini.hashes().items()
-        if name.startswith(prefix)
-    }

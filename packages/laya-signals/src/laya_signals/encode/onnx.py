@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from laya_signals.encode.plain import plain_token_ids, refuse_one_string
 from laya_signals.errors import ConfigError, EncodeError, ModelError
 from laya_signals.model_file import read_verified
 
@@ -60,20 +61,8 @@ class OnnxTokenEncoder:
         Raises `EncodeError`, naming the position, for what is no text (a number, a string with a
         lone surrogate).
         """
-        if isinstance(texts, str):
-            raise EncodeError("give a sequence of texts, not one string")
-        tokenizer = self._model().tokenizer
-        ids = []
-        for position, text in enumerate(texts):
-            if not isinstance(text, str):
-                raise EncodeError(f"text {position} is {type(text).__name__}, not str")
-            try:
-                ids.append(tokenizer.encode(text, add_special_tokens=False).ids)
-            except TypeError as error:
-                raise EncodeError(
-                    f"text {position} has a lone surrogate, which is no text"
-                ) from error
-        return ids
+        refuse_one_string(texts)  # before the model is loaded for nothing
+        return plain_token_ids(self._model().tokenizer, texts)
 
     def states(self, texts: Sequence[str]) -> list[NDArray[np.float32]]:
         """One `(t, d)` float32 array for each text, t at most `max_tokens`, cut on the right.
