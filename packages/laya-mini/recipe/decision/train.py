@@ -39,6 +39,23 @@ SHARES = {
         "ans sentence-no": 0.75,
         "ans inserted": 0.4,
     },
+    # Between the two: topical relevance and claims again, single sentences more often.
+    "even": {
+        "rel claim": 1.0,
+        "rel pubmedqa": 0.6,
+        "rel": 0.45,
+        "ans window": 0.6,
+        "ans inserted": 0.4,
+        "ans removed": 0.5,
+        "ans sentence-no": 0.6,
+        "ans multi": 0.6,
+        "ans near": 0.35,
+        "ans far": 0.2,
+        "ans cloze": 0.4,
+        "ans medquad": 0.55,
+        "ans pubmedqa": 0.5,
+        "ans chunking": 0.6,
+    },
     "hard": {
         "rel": 0.22,
         "ans window": 0.5,
