@@ -65,17 +65,46 @@ FOUND = {
         "-----BEGIN RSA PRIVATE KEY-----\nMIIabc\n-----END RSA PRIVATE KEY-----",
         "-----BEGIN PRIVATE KEY-----\nMIIabc\n-----END PRIVATE KEY-----",
         "-----BEGIN PGP PRIVATE KEY BLOCK-----\nxyz\n-----END PGP PRIVATE KEY BLOCK-----",
+        "AGE-SECRET-KEY-1" + "QPZRY9X8" * 7,
+        "xapp-1-A0123456789-aB3d",
+        "hooks.slack.com/services/T0AB12CD3/B0AB12CD3/aB3daB3daB3daB3d",
+        "discord.com/api/webhooks/123456789012345678/" + "aB3d" * 16,
+        "sk-svcacct-" + "aB3d" * 8,
+        "whsec_" + "aB3d" * 8,
+        "ya29." + "aB3d" * 8,
+        "GOCSPX-" + "aB3d" * 7,
+        "gsk_" + "aB3d" * 13,
+        "xai-" + "aB3d" * 20,
+        "r8_" + "aB3d" * 9,
+        "dckr_pat_" + "aB3d" * 7,
+        "dop_v1_" + "a1b2" * 16,
+        "SG." + "aB3d" * 5 + "ab." + "aB3d" * 10 + "abc",
+        "key-" + "a1b2" * 8,
+        "SK" + "a1b2" * 8,
+        "1234567890:AA" + "aB3d" * 8 + "x",
+        "shpat_" + "a1b2" * 8,
+        "sq0csp-" + "aB3d" * 10,
+        "dapi" + "a1b2" * 8,
+        "ntn_" + "aB3d" * 10,
+        "lin_api_" + "aB3d" * 10,
+        "figd_" + "aB3d" * 10,
+        "pscale_tkn_" + "aB3d" * 10,
+        "glsa_" + "aB3d" * 8 + "_1a2b3c4d",
+        "ATATT3" + "aB3d" * 20,
+        "hvs." + "aB3d" * 8,
+        "NRAK-" + "A1B" * 9,
+        "eyJhbGciOiJkaXIifQ..aB3daB3daB3d.aB3daB3daB3d.aB3daB3daB3d",
     ],
 }
 
 
-# Without spaces between words, letters before a name or a key belong to it.
+# Without spaces between words, letters before a mailbox's name belong to it.
 CASES = [
     (frame, kind, value)
     for frame in FRAMES
     for kind, values in FOUND.items()
     for value in values
-    if "値" not in frame or not (kind == "EMAIL" or value[0].isalpha())
+    if "値" not in frame or kind != "EMAIL"
 ]
 
 
@@ -94,7 +123,20 @@ def test_what_must_go_is_replaced_as_a_whole(frame: str, kind: str, value: str) 
         ('"client_secret": "Zx81kq0Lm2Pq99"', '"client_secret": "[SECRET]"'),
         ("PASSWORD=Zx81kq0Lm2Pq99", "PASSWORD=[SECRET]"),
         ("Authorization: Bearer a8f5f167f44f4964e6c998dee827", "Authorization: Bearer [SECRET]"),
+        ("Authorization: Basic dXNlcjpwYXNzd29yZA==", "Authorization: Basic [SECRET]"),
+        (
+            "https://x.example/y?se=1&sig=aB3d%2FaB3daB3daB3d",
+            "https://x.example/y?se=1&sig=[SECRET]",
+        ),
+        ("AccountKey=Zx81kq0Lm2Pq99w==", "AccountKey=[SECRET]"),
+        ("password = 'hunter2'", "password = '[SECRET]'"),
+        ('{"password": "correct-horse"}', '{"password": "[SECRET]"}'),
+        ("Passwort: `geh3im!`", "Passwort: `[SECRET]`"),
+        ("export DB_PASSWORD=hunter2", "export DB_PASSWORD=[SECRET]"),
+        ("Server=db;Uid=bob;Pwd=hunter2;", "Server=db;Uid=bob;Pwd=[SECRET];"),
         ("-----BEGIN EC PRIVATE KEY-----\nnever closed", "[SECRET]"),
+        ("[mail](mailto:bob%40example.com)", "[mail](mailto:[EMAIL])"),
+        ("bob&#64;example.com or bob&commat;example.com", "[EMAIL] or [EMAIL]"),
         ("IBAN DE89 3704 0044 0532 0130 00 or so", "IBAN [IBAN] or so"),
     ],
 )
@@ -135,6 +177,19 @@ def test_only_the_value_is_replaced_where_a_name_tells_it(text: str, expected: s
         "user@localhost and @handle and a@b",
         "token = tokenizer_word_default",
         "key: abcdefghijklmnop",
+        "token = self.ec2_backend.next_token",
+        "private_key = base64.standard_b64decode(text)",
+        "api_key = key1_of_the_index.lookup",
+        'password = "password1"',
+        'password: "<your-p4ssword>"',
+        'password = "${DB_PW_1}"',
+        'password: "***"',
+        'password = "string"',
+        "the password: it has 8 letters",
+        "PASSWORD=$(cat pw1)",
+        "Authorization: Basic authentication",
+        "pwd=/home/bob1",
+        "2002 45 597 604 12139608",
         "http://example.com:8080/a@b",
         "RFC 2822 section 3.4.1",
         "PMID: 12345678",
@@ -165,6 +220,34 @@ def test_title_and_metadata_are_redacted_and_counted_but_not_the_identity() -> N
         {"[EMAIL]": "cc [EMAIL]"},
     )
     assert (found.id, found.uri, dict(found.redactions)) == (mail, mail, {"EMAIL": 4})
+
+
+def test_a_value_of_the_metadata_is_read_along_with_its_key() -> None:
+    metadata = {
+        "ssn": "536904399",
+        "password": "'hunter2'",
+        "n": "536904399",
+        "nhs no": "4010232137",
+    }
+    found = redact(SourceDocument("d", "x", metadata=metadata), REDACTOR)
+    assert dict(found.metadata) == {
+        "n": "536904399",
+        "nhs no": "[UK_NHS]",
+        "password": "'[SECRET]'",
+        "ssn": "[US_SSN]",
+    }
+    assert dict(found.redactions) == {"SECRET": 1, "UK_NHS": 1, "US_SSN": 1}
+
+
+def test_two_keys_that_become_one_placeholder_keep_both_values() -> None:
+    for order in (("a@example.com", "b@example.com"), ("b@example.com", "a@example.com")):
+        metadata = {key: f"of {key[0]}" for key in order}
+        found = redact(SourceDocument("d", "x", metadata=metadata), REDACTOR)
+        assert dict(found.metadata) == {"[EMAIL]": "of a, of b"}
+
+
+def test_the_fingerprint_knows_whose_numbering_plans_were_read() -> None:
+    assert REDACTOR.fingerprint_extra().keys() == {"phonenumbers", "python-stdnum"}
 
 
 def test_without_a_redactor_nothing_changes() -> None:

@@ -3,10 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Protocol, runtime_checkable
 
-from laya_index.document import OffsetMap, RedactedDocument, Replacement, SourceDocument
+from laya_index.document import (
+    OffsetMap,
+    RedactedDocument,
+    Replacement,
+    Skipped,
+    SourceDocument,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,15 +42,20 @@ def redact(document: SourceDocument, redactor: Redactor | None) -> RedactedDocum
     """Replace every finding in text, title and metadata by its `[KIND]`; the raw text is dropped.
 
     The document's id and uri stay as they are: they are identities that queries and deletions
-    refer to. Without a redactor nothing is replaced.
+    refer to (`laya integrity` tells which of them hold personal data). A value of the metadata is
+    looked at along with its key. Without a redactor nothing is replaced.
     """
     counts: dict[str, int] = {}
-    text, offsets = _replace(document.text, redactor, counts, document.offset)
-    title, _ = _replace(document.title, redactor, counts)
-    metadata = {
-        _replace(key, redactor, counts)[0]: _replace(value, redactor, counts)[0]
-        for key, value in document.metadata.items()
-    }
+    text, offsets = _replace(
+        document.text, _found(redactor, document.text), counts, document.offset
+    )
+    title, _ = _replace(document.title, _found(redactor, document.title), counts)
+    metadata: dict[str, str] = {}
+    for key, value in sorted(document.metadata.items()):
+        name, _ = _replace(key, _found(redactor, key), counts)
+        shown, _ = _replace(value, _found_in_field(redactor, key, value), counts)
+        # Two keys may become one placeholder; neither value is lost.
+        metadata[name] = f"{metadata[name]}, {shown}" if name in metadata else shown
     return RedactedDocument(
         id=document.id,
         text=text,
@@ -58,15 +69,33 @@ def redact(document: SourceDocument, redactor: Redactor | None) -> RedactedDocum
     )
 
 
+def redact_skip(skip: Skipped, redactor: Redactor | None) -> Skipped:
+    """The same skip, without what the redactor finds in a loader's own words about the file."""
+    detail, _ = _replace(skip.detail, _found(redactor, skip.detail), {})
+    return replace(skip, detail=detail)
+
+
+def _found(redactor: Redactor | None, text: str) -> Sequence[Finding]:
+    return () if redactor is None else redactor.find(text)
+
+
+def _found_in_field(redactor: Redactor | None, key: str, value: str) -> Sequence[Finding]:
+    """What is found in `value` where its key stands before it: `password: …`, `ssn: …`."""
+    lead = len(f"{key}: ")
+    return [
+        Finding(max(0, finding.start - lead), finding.end - lead, finding.kind)
+        for finding in _found(redactor, f"{key}: {value}")
+        if finding.end > lead
+    ]
+
+
 def _replace(
-    text: str, redactor: Redactor | None, counts: dict[str, int], base: int = 0
+    text: str, findings: Sequence[Finding], counts: dict[str, int], base: int = 0
 ) -> tuple[str, OffsetMap]:
-    if redactor is None:
-        return text, OffsetMap((), base)
     pieces: list[str] = []
     replacements: list[Replacement] = []
     done = 0
-    for finding in _merged(redactor.find(text)):
+    for finding in _merged(findings):
         placeholder = f"[{finding.kind}]"
         pieces += [text[done : finding.start], placeholder]
         replacements.append(Replacement(finding.start, finding.end, len(placeholder)))

@@ -3,22 +3,23 @@
 from __future__ import annotations
 
 import ipaddress
-import math
 import re
-from collections import Counter
 from collections.abc import Callable, Iterator
-from typing import Literal
+from importlib.metadata import version as installed
+from typing import Any, Literal
 
 import phonenumbers
 from laya_signals import Component, ComponentConfig
 from stdnum import iban, luhn
 
 from laya_index.redact.base import Finding
+from laya_index.redact.identifiers import PERSONAL, IdentifierKind, identifiers
+from laya_index.redact.secrets import secrets
 
-Kind = Literal["EMAIL", "PHONE", "IBAN", "CARD", "IP", "SECRET"]
+Kind = Literal["EMAIL", "PHONE", "IBAN", "CARD", "IP", "SECRET"] | IdentifierKind
 
 _EMAIL = re.compile(
-    r"(?<![\w.+%-])[\w.+%-](?:[\w.+%'-]{0,63})@(?:[\w](?:[\w-]{0,61}\w)?\.)+"
+    r"(?<![\w.+%-])[\w.+%-](?:[\w.+%'-]{0,63})(?:@|%40|&#64;|&#x40;|&commat;)(?:[\w](?:[\w-]{0,61}\w)?\.)+"
     r"(?:xn--[\w-]{2,58}\w|[^\W\d_]{2,24})(?![\w-])"
 )
 _GAP = "[ \u00a0\u202f-]?"
@@ -28,6 +29,8 @@ _IBAN = re.compile(
 _CARD = re.compile(rf"(?<![A-Za-z\d.])(?:\d{_GAP}){{12,18}}\d(?![A-Za-z\d]|\.\d)")
 _IPV4 = re.compile(r"(?<![\d.])(?:\d{1,3}\.){3}\d{1,3}(?![\d]|\.\d)")
 _IPV6 = re.compile(r"(?<![A-Za-z0-9_:.])(?:[0-9A-Fa-f]{0,4}:){2,8}[0-9A-Fa-f:.]*(?![A-Za-z0-9_:])")
+# As cards show them: numbers in a row of a table happen to pass the checksum now and then.
+_GROUPED = re.compile(rf"\d+|(?:\d{{4,6}}{_GAP}){{2,4}}\d{{1,6}}")
 # Which numbers of which length the card networks issue.
 _ISSUED = re.compile(
     r"""
@@ -40,54 +43,24 @@ _ISSUED = re.compile(
 )
 _PHONE_HINT = re.compile(r"(?:\+|(?<!\d))\(?\d(?:[\s().\u00a0/-]{0,3}\d){6,14}(?!\d)")
 
-# The published shapes of common credentials, then "name = value" where the value looks random.
-_SECRETS = re.compile(
-    r"""
-      -----BEGIN[ ](?:[A-Z ]+[ ])?PRIVATE[ ]KEY(?:[ ]BLOCK)?-----[\s\S]*?
-        (?:-----END[ ][A-Z ]*PRIVATE[ ]KEY(?:[ ]BLOCK)?-----|\Z)
-    | \b(?:AKIA|ASIA|ABIA|ACCA)[A-Z0-9]{16}\b
-    | \bgh[pousr]_[A-Za-z0-9]{36,255}\b
-    | \bgithub_pat_[A-Za-z0-9_]{22,255}\b
-    | \bglpat-[A-Za-z0-9_-]{20,}
-    | \bxox[abeoprs]-[A-Za-z0-9-]{10,}
-    | \bsk-(?:ant-|proj-|live-|test-)?[A-Za-z0-9_-]{20,}
-    | \b(?:sk|rk|pk)_(?:live|test)_[A-Za-z0-9]{16,}
-    | \bAIza[A-Za-z0-9_-]{35}
-    | \bhf_[A-Za-z0-9]{30,}\b
-    | \bpypi-[A-Za-z0-9_-]{50,}
-    | \bnpm_[A-Za-z0-9]{36}\b
-    | \beyJ[A-Za-z0-9_-]{8,}\.eyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{8,}
-    """,
-    re.VERBOSE,
-)
-_SECRET_MARKS = (
-    *("-----BEGIN", "AKIA", "ASIA", "ABIA", "ACCA", "github_pat_", "glpat-", "AIza", "eyJ"),
-    *("ghp_", "gho_", "ghu_", "ghs_", "ghr_", "xox", "sk-", "sk_", "rk_", "pk_", "hf_"),
-    *("pypi-", "npm_"),
-)
-_SECRET_NAMES = ("pass", "secret", "token", "key", "auth")
-_ASSIGNED = re.compile(
-    r"""(?ix) (?:pass(?:word|wd|phrase)?|secret|token|api[_-]?key|access[_-]?key|auth)
-        [\w-]{0,20} ["']? \s* [:=] \s* ["']? (?:(?:bearer|basic|token)\s+)?
-        (?P<value>[A-Za-z0-9_/+=.~-]{12,200})"""
-)
-_URL_PASSWORD = re.compile(r"\b[a-z][a-z0-9+.-]{1,20}://[^\s:/@]{0,64}:(?P<value>[^\s/]{1,128})@")
-_RANDOM_BITS = 3.0
-
 
 class PatternRedactorConfig(ComponentConfig):
     """Settings of `redact.patterns`.
 
-    `kinds` are the kinds to look for. `phone_regions` are the countries (ISO 3166) whose national
-    notation counts as a telephone number; the international `+…` form always does.
+    `kinds` are the kinds to look for, `also` further ones beside the default. `unlabelled` are
+    the kinds of personal numbers that count wherever their check digits are right, also where no
+    label ("NHS number") stands by them. `phone_regions` are the countries (ISO 3166) whose
+    national notation counts as a telephone number; the international `+…` form always does.
     """
 
-    kinds: tuple[Kind, ...] = ("EMAIL", "PHONE", "IBAN", "CARD", "IP", "SECRET")
+    kinds: tuple[Kind, ...] = ("EMAIL", "PHONE", "IBAN", "CARD", "IP", "SECRET", *PERSONAL)
+    also: tuple[Kind, ...] = ()
+    unlabelled: tuple[IdentifierKind, ...] = ()
     phone_regions: tuple[str, ...] = ("US",)
 
 
 class PatternRedactor(Component[PatternRedactorConfig]):
-    """E-mail, telephone, IBAN and card numbers, IP addresses and secrets.
+    """E-mail, telephone, IBAN and card numbers, IP addresses, secrets and personal numbers.
 
     What has a checksum must pass it (ISO 7064 for IBAN, Luhn for cards), a telephone number must
     be valid in its country's numbering plan, and an IP address must parse: a number that merely
@@ -95,23 +68,33 @@ class PatternRedactor(Component[PatternRedactorConfig]):
     """
 
     Config = PatternRedactorConfig
+    version = 2
+
+    def fingerprint_extra(self) -> Any:
+        """The libraries that know numbering plans and bank codes: each release knows others."""
+        return {name: installed(name) for name in ("phonenumbers", "python-stdnum")}
 
     def find(self, text: str) -> list[Finding]:
         """What to replace in `text`, ordered by kind; findings may overlap."""
         finders: dict[str, Callable[[str], Iterator[tuple[int, int]]]] = {
-            "SECRET": _secrets,
+            "SECRET": secrets,
             "EMAIL": _emails,
             "IBAN": _ibans,
             "CARD": _cards,
             "IP": _addresses,
             "PHONE": self._phones,
         }
-        return [
+        kinds = frozenset((*self.config.kinds, *self.config.also))
+        found = [
             Finding(start, end, kind)
             for kind, finder in finders.items()
-            if kind in self.config.kinds
+            if kind in kinds
             for start, end in finder(text)
         ]
+        if kinds - finders.keys():
+            unlabelled = frozenset(self.config.unlabelled)
+            found += [Finding(*item) for item in identifiers(text, kinds, unlabelled)]
+        return found
 
     def _phones(self, text: str) -> Iterator[tuple[int, int]]:
         for hint in _PHONE_HINT.finditer(text):
@@ -128,7 +111,7 @@ class PatternRedactor(Component[PatternRedactorConfig]):
 
 
 def _emails(text: str) -> Iterator[tuple[int, int]]:
-    if "@" in text:
+    if any(at in text for at in ("@", "%40", "&#", "&commat;")):
         for match in _EMAIL.finditer(text):
             yield match.span()
 
@@ -147,7 +130,7 @@ def _ibans(text: str) -> Iterator[tuple[int, int]]:
 def _cards(text: str) -> Iterator[tuple[int, int]]:
     for match in _CARD.finditer(text):
         digits = re.sub(r"\D", "", match[0])
-        if _ISSUED.fullmatch(digits) and luhn.is_valid(digits):
+        if _GROUPED.fullmatch(match[0]) and _ISSUED.fullmatch(digits) and luhn.is_valid(digits):
             yield match.span()
 
 
@@ -164,27 +147,3 @@ def _addresses(text: str) -> Iterator[tuple[int, int]]:
             unassigned = address.version == 6 and address.is_reserved and not address.ipv4_mapped
             if not (address.is_unspecified or address.is_loopback or unassigned):
                 yield match.start(), match.start() + len(candidate)
-
-
-def _secrets(text: str) -> Iterator[tuple[int, int]]:
-    # Most texts hold none of these marks, and looking for a plain string is almost free.
-    if any(mark in text for mark in _SECRET_MARKS):
-        for match in _SECRETS.finditer(text):
-            yield match.span()
-    if "://" in text:
-        for match in _URL_PASSWORD.finditer(text):
-            yield match.span("value")
-    lower = text.lower()
-    if any(name in lower for name in _SECRET_NAMES):
-        for match in _ASSIGNED.finditer(text):
-            if _looks_random(match["value"]):
-                yield match.span("value")
-
-
-def _looks_random(value: str) -> bool:
-    """Whether digits and letters mix and the characters carry `_RANDOM_BITS` bits each or more."""
-    if not (any(char.isdigit() for char in value) and any(char.isalpha() for char in value)):
-        return False
-    counts = Counter(value).values()
-    bits = -sum(count / len(value) * math.log2(count / len(value)) for count in counts)
-    return bits >= _RANDOM_BITS
