@@ -21,6 +21,7 @@ _STYLE = """\
     .grid { stroke: #d1d9e0 }
     .guide { stroke: #59636e; stroke-dasharray: 5 4; fill: none }
     .bar { fill: #0969da; fill-opacity: 0.22; stroke: #0969da }
+    .loss { fill: #bc4c00; fill-opacity: 0.22; stroke: #bc4c00 }
     .count { fill: #818b98 }
     .line { stroke: #0969da; stroke-width: 2; fill: none }
     .mark { fill: #bc4c00; stroke: #ffffff }
@@ -32,6 +33,7 @@ _STYLE = """\
       .grid { stroke: #3d444d }
       .guide { stroke: #9198a1 }
       .bar { fill: #4493f8; stroke: #4493f8 }
+      .loss { fill: #f0883e; stroke: #f0883e }
       .count { fill: #656c76 }
       .line { stroke: #4493f8 }
       .mark { fill: #f0883e; stroke: #0d1117 }
@@ -56,22 +58,28 @@ class Frame:
         """The pixel of a vertical data coordinate; 0 is at the bottom."""
         return pixel(self.top + (1 - value) * self.side)
 
-    def axes(self, horizontal: str, vertical: str) -> list[str]:
-        """Grid, border, tick labels and axis titles."""
+    def axes(
+        self, horizontal: str, vertical: str, ticks: Sequence[tuple[float, str]] | None = None
+    ) -> list[str]:
+        """Grid, border, tick labels and axis titles.
+
+        `ticks` are places and labels of the horizontal axis where it is not 0..1 itself.
+        """
         right, bottom = self.left + self.side, self.top + self.side
         parts: list[str] = []
-        for step in range(6):
-            value = step / 5
-            x, y = self.x(value), self.y(value)
-            parts.append(
-                f'<path class="grid" d="M{x} {self.top}V{bottom}M{self.left} {y}H{right}"/>'
-            )
-            parts.append(label(x, str(bottom + 16), f"{value:.1f}", anchor="middle", style="quiet"))
+        fifths = [(step / 5, f"{step / 5:.1f}") for step in range(6)]
+        for value, text in fifths if ticks is None else ticks:
+            x = self.x(value)
+            parts.append(f'<path class="grid" d="M{x} {self.top}V{bottom}"/>')
+            parts.append(label(x, str(bottom + 16), text, anchor="middle", style="quiet"))
+        for value, text in fifths:
+            y = self.y(value)
+            parts.append(f'<path class="grid" d="M{self.left} {y}H{right}"/>')
             parts.append(
                 label(
                     str(self.left - 8),
                     pixel(float(y) + 4),
-                    f"{value:.1f}",
+                    text,
                     anchor="end",
                     style="quiet",
                 )
