@@ -26,7 +26,7 @@ RECIPE = ROOT / "packages" / "laya-mini" / "recipe" / "decision"
 #: The version that the recipe trains with; pip may find it on the local disk.
 TORCH = "torch==2.13.0"
 
-PACKAGES = ("laya-signals", "laya-mini", "laya-retrieval")
+PACKAGES = ("laya-signals", "laya-mini", "laya-retrieval", "laya-index")
 
 pytestmark = pytest.mark.slow
 
@@ -144,9 +144,29 @@ def test_reranker_and_nli_gate_read_what_the_cross_encoder_says(
 
 
 def test_what_needs_torch_holds(python: str) -> None:
-    tests = ROOT / "packages" / "laya-signals" / "tests"
-    files = ["decide/test_torch.py", "decide/test_checkpoint.py", "encode/test_laya.py"]
-    paths = [str(tests / file) for file in files]
+    files = {
+        "laya-signals": (
+            "decide/test_torch.py",
+            "decide/test_checkpoint.py",
+            "encode/test_laya.py",
+            "encode/test_sentence_transformers.py",
+            "sparse/test_splade.py",
+        ),
+        "laya-index": ("signal/test_splade.py",),
+    }
+    paths = [
+        str(ROOT / "packages" / name / "tests" / file) for name in files for file in files[name]
+    ]
+    run_tests(python, *paths)
+
+
+def test_what_needs_presidio_holds(python: str) -> None:
+    tests = ROOT / "packages" / "laya-index" / "tests"
+    run_tests(python, str(tests / "redact" / "test_presidio.py"))
+
+
+def run_tests(python: str, *paths: str) -> None:
+    """Run slow tests of the packages in the isolated environment; all of them must run and pass."""
     # The workspace's own options ask for plugins that the isolated environment lacks.
     options = ("-o", "addopts=--import-mode=importlib", "-q", "-m", "slow", "-rs")
     output = isolated(python, "-m", "pytest", *options, *paths)

@@ -4,7 +4,12 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from laya_signals.bm25 import inverse_document_frequency, saturation
+from laya_signals.bm25 import (
+    FieldFrequencies,
+    field_saturation,
+    inverse_document_frequency,
+    saturation,
+)
 
 
 @given(st.integers(0, 10**9), st.data())
@@ -56,3 +61,76 @@ def test_a_corpus_without_terms_counts_every_length_as_average() -> None:
 
 def test_arrays_broadcast() -> None:
     assert saturation(np.ones((3, 1)), np.ones(4), 1.0, k1=1.2, b=0.75).shape == (3, 4)
+
+
+WEIGHTS = st.floats(0.1, 50)
+SHARES = st.floats(0, 1)
+K1 = st.floats(0, 5)
+
+
+@st.composite
+def fields(draw: st.DrawFn, *, least: int = 1, most: int = 3) -> list[FieldFrequencies]:
+    """Frequencies and lengths of a term in the fields of the same few documents."""
+    documents = draw(st.integers(1, 6))
+    made = []
+    for _ in range(draw(st.integers(least, most))):
+        frequencies = draw(st.lists(st.integers(0, 9), min_size=documents, max_size=documents))
+        lengths = [count + draw(st.integers(0, 40)) for count in frequencies]
+        average = sum(lengths) / documents
+        made.append(FieldFrequencies(frequencies, lengths, average, draw(WEIGHTS), draw(SHARES)))
+    return made
+
+
+def plain_bm25f(items: list[FieldFrequencies], document: int, k1: float) -> float:
+    """As the paper writes it, with nothing but Python's own numbers."""
+    total = 0.0
+    for item in items:
+        if item.frequencies[document] == 0:
+            continue
+        relative = item.lengths[document] / item.average_length
+        total += item.weight * item.frequencies[document] / (1 - item.b + item.b * relative)
+    return total * (k1 + 1) / (total + k1) if total else 0.0
+
+
+@given(fields(), K1)
+def test_fields_are_weighted_and_normalised_each_before_they_saturate_together(
+    items: list[FieldFrequencies], k1: float
+) -> None:
+    weights = field_saturation(items, k1=k1)
+    expected = [plain_bm25f(items, n, k1) for n in range(len(weights))]
+    assert weights.tolist() == pytest.approx(expected)
+
+
+@given(fields(most=1), K1)
+def test_one_field_of_weight_one_is_bm25_to_the_bit(
+    items: list[FieldFrequencies], k1: float
+) -> None:
+    [item] = items
+    plain = saturation(item.frequencies, item.lengths, item.average_length, k1=k1, b=item.b)
+    assert field_saturation([item._replace(weight=1.0)], k1=k1).tolist() == plain.tolist()
+
+
+@given(fields(most=1), fields(most=1), K1)
+def test_a_field_without_the_term_adds_nothing(
+    one: list[FieldFrequencies], other: list[FieldFrequencies], k1: float
+) -> None:
+    count = len(one[0].frequencies)
+    silent = other[0]._replace(
+        frequencies=[0] * count, lengths=[0] * count, average_length=0.0, b=1.0
+    )
+    alone = field_saturation(one, k1=k1).tolist()
+    assert field_saturation([*one, silent], k1=k1).tolist() == alone
+    assert field_saturation([silent, *one], k1=k1).tolist() == pytest.approx(alone)
+
+
+def test_a_term_in_two_fields_is_not_two_terms() -> None:
+    title = FieldFrequencies([1], [4], 4.0, 1.0, 0.75)
+    together = float(field_saturation([title, title], k1=1.2)[0])
+    alone = float(field_saturation([title], k1=1.2)[0])
+    assert alone < together < 2 * alone
+    assert together == pytest.approx(float(saturation(2, 4, 4.0, k1=1.2, b=0.75)))
+
+
+def test_bm25f_without_a_field_is_refused() -> None:
+    with pytest.raises(ValueError, match="at least one field"):
+        field_saturation([], k1=1.2)

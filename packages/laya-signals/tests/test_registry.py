@@ -18,7 +18,7 @@ def test_a_block_becomes_its_component() -> None:
 
 def test_every_declared_tokenizer_is_one() -> None:
     names = [name for name in signals.names() if name.startswith("tokenizer.")]
-    assert names == ["tokenizer.regex", "tokenizer.whitespace", "tokenizer.word"]
+    assert names == [f"tokenizer.{kind}" for kind in ("lucene", "regex", "whitespace", "word")]
     for name in names:
         signals.resolve({"provider": name}, Tokenizer)
 

@@ -34,3 +34,22 @@ def shipped_hashes(folder: str) -> dict[str, str]:
         for name, digest in laya_mini.hashes().items()
         if name.startswith(prefix)
     }
+
+
+def verify(folder: Path, hashes: Mapping[str, str]) -> None:
+    """Compare files with their expected SHA-256 in hex, by path relative to the folder.
+
+    Raises `ModelError`, naming the first file that is missing or differs.
+    """
+    for name, expected in hashes.items():
+        if digest_of(folder / name) != expected.lower():
+            raise ModelError(f"{folder / name} is altered: its SHA-256 is not the expected one")
+
+
+def digest_of(path: Path) -> str:
+    """The SHA-256 of a file in hex, read in pieces."""
+    try:
+        with path.open("rb") as file:
+            return hashlib.file_digest(file, "sha256").hexdigest()
+    except OSError as error:
+        raise ModelError(f"cannot read {path}: {error.strerror}") from error

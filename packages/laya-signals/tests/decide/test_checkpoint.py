@@ -11,10 +11,10 @@ from laya_signals.decide.checkpoint import (
     CheckpointConfig,
     check_weights,
     read_checkpoint,
-    verify,
     write_checkpoint,
 )
 from laya_signals.errors import ModelError
+from laya_signals.model_file import verify
 
 CONFIG = {
     "encoder": "someone/some-encoder",

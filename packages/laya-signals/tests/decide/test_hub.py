@@ -6,9 +6,9 @@ import subprocess
 import sys
 
 import pytest
-from laya_signals.decide.checkpoint import digest_of
 from laya_signals.decide.hub import open_checkpoint
 from laya_signals.errors import ModelError
+from laya_signals.model_file import digest_of
 
 OLD, NEW = "1" * 40, "2" * 40
 

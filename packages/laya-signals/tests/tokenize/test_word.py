@@ -6,6 +6,7 @@ import Stemmer
 from hypothesis import example, given
 from hypothesis import strategies as st
 from laya_signals import ConfigError, Tokenizer
+from laya_signals.tokenize import stopwords
 from laya_signals.tokenize.word import _ASCII_TERM, _TERM, WordTokenizer
 
 PLAIN = WordTokenizer()
@@ -198,3 +199,107 @@ def test_the_fingerprint_tells_settings_apart_and_nothing_else() -> None:
     assert len(set(fingerprints)) == len(variants)
     assert fingerprints == [WordTokenizer(**settings).fingerprint for settings in variants]
     assert pickle.loads(pickle.dumps(PLAIN)).fingerprint == PLAIN.fingerprint
+
+
+@pytest.mark.parametrize(
+    ("language", "text", "terms"),
+    [
+        ("french", "L'homme qu'il a vu d’abord", ["homm", "il", "a", "vu", "abord"]),
+        ("french", "jusqu'ici, aujourd'hui c'était", ["ici", "aujourd", "hui", "était"]),
+        ("french", "D'ÉTÉ l'été d'e\u0301te\u0301", ["ete", "ete", "ete"]),
+        ("italian", "dell'arte un'altra l'uomo", ["arte", "altra", "uomo"]),
+        ("catalan", "l'home d'aigua", ["home", "aigua"]),
+        ("english", "l'homme", ["l", "homm"]),
+        ("french", "l'  d'1 xl'homme", ["l", "d", "1", "xl", "homm"]),
+    ],
+)
+def test_elided_words_are_dropped_where_the_language_has_them(
+    language: str, text: str, terms: list[str]
+) -> None:
+    tokenizer = WordTokenizer(stem=language)
+    plain = [tokenizer.tokenize(term) for term in terms]
+    assert tokenizer.tokenize(text) == [stem for found in plain for stem in found]
+
+
+@pytest.mark.parametrize(
+    ("language", "text", "left"),
+    [
+        ("german", "Der Hund und die Katze sind nicht im Haus", ["hund", "katze", "haus"]),
+        ("french", "Il était une fois dans la forêt", ["foret"]),
+        ("spanish", "El perro y el gato no están en la casa", ["perro", "gato", "casa"]),
+        ("russian", "Он и она были в доме", ["доме"]),
+        ("swedish", "hunden och katten är inte här", ["hunden", "katten"]),
+    ],
+)
+def test_every_language_has_a_list_of_its_own(language: str, text: str, left: list[str]) -> None:
+    kept = WordTokenizer(stop_words=language).tokenize(text)
+    assert set(left) <= set(kept)
+    assert len(kept) < len(PLAIN.tokenize(text)) - 2
+
+
+@pytest.mark.parametrize("language", stopwords.languages())
+def test_a_listed_word_is_dropped_and_a_phrase_drops_none_of_its_words(language: str) -> None:
+    tokenizer = WordTokenizer(stop_words=language)
+    single = {word for word in stopwords.stop_list(language) if len(PLAIN.tokenize(word)) == 1}
+    assert len(single) > 20
+    assert tokenizer.tokenize(" ".join(sorted(single))) == []
+    for word in stopwords.stop_list(language):
+        terms = set(PLAIN.tokenize(word))
+        assert {t for t in terms if t not in tokenizer.tokenize(word)} <= tokenizer._stop
+    assert "c++" in tokenizer.tokenize("c++ 3.14 covid-19")
+
+
+def test_the_english_list_is_lucene_s_and_no_larger() -> None:
+    assert len(stopwords.stop_list("english")) == 33
+    for name in ("english", "lucene"):
+        assert WordTokenizer(stop_words=name).tokenize("who is not well") == ["who", "well"]
+
+
+@pytest.mark.parametrize("language", ["chinese", "japanese", "korean"])
+def test_a_list_of_words_is_no_use_where_terms_are_pairs_of_characters(language: str) -> None:
+    with pytest.raises(ConfigError, match=f"no stop-word list for '{language}'"):
+        WordTokenizer(stop_words=language)
+
+
+def test_the_fingerprint_covers_what_a_list_holds(monkeypatch: pytest.MonkeyPatch) -> None:
+    import stop_words
+
+    before = WordTokenizer(stop_words="german").fingerprint
+    assert before == WordTokenizer(stop_words="german").fingerprint
+    words = [*stop_words.get_stop_words("german"), "haus"]
+    monkeypatch.setattr(stop_words, "get_stop_words", lambda language: words)
+    assert WordTokenizer(stop_words="german").fingerprint != before
+    # Those of the lists that ship here are the same as before other languages had one.
+    assert WordTokenizer().fingerprint == "54c77963b8a92f80"
+    assert WordTokenizer(stem="english", stop_words="english").fingerprint == "72883f5be695fb72"
+
+
+@pytest.mark.parametrize(
+    ("query", "text"),
+    [
+        ("c++", "Modern C++ code"),
+        (".net", "a .NET service"),
+        ("3.14", "pi = 3.14."),
+        ("covid-19", "the Covid-19 wave"),
+        ("covid", "the COVID-19 wave"),
+        ("I'm", "Yes, I’m sure"),
+        ("東京", "東京都に住む"),
+        ("Café", "cafe\u0301 noir"),
+    ],
+)
+@pytest.mark.parametrize(
+    "settings",
+    [
+        {},
+        {"stem": "english", "stop_words": "english"},
+        {"stem": "porter"},
+        {"stem": "french", "stop_words": "french"},
+    ],
+)
+def test_what_people_reported_as_lost_can_be_found(
+    query: str, text: str, settings: dict[str, object]
+) -> None:
+    tokenizer = WordTokenizer(settings)
+    wanted = tokenizer.tokenize(query)
+    assert wanted
+    assert set(wanted) <= set(tokenizer.tokenize(text))

@@ -8,7 +8,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -26,6 +25,7 @@ from laya_signals.decide.question import TYPE_INDEX
 from laya_signals.decide.sequence import SequenceBuilder, SpecialTokens
 from laya_signals.decide.temperature import bucket, clamped
 from laya_signals.errors import MissingExtraError, ModelError
+from laya_signals.model_file import digest_of
 
 if TYPE_CHECKING:
     import tokenizers
@@ -182,25 +182,6 @@ def write_checkpoint(
         del dumped["option_layout"]
     (folder / CONFIG).write_text(_dumped(dumped), encoding="utf-8")
     return read_checkpoint(folder)
-
-
-def verify(folder: Path, hashes: Mapping[str, str]) -> None:
-    """Compare files with their expected SHA-256 in hex, by path relative to the folder.
-
-    Raises `ModelError`, naming the first file that is missing or differs.
-    """
-    for name, expected in hashes.items():
-        if digest_of(folder / name) != expected.lower():
-            raise ModelError(f"{folder / name} is altered: its SHA-256 is not the expected one")
-
-
-def digest_of(path: Path) -> str:
-    """The SHA-256 of a file in hex, read in pieces."""
-    try:
-        with path.open("rb") as file:
-            return hashlib.file_digest(file, "sha256").hexdigest()
-    except OSError as error:
-        raise ModelError(f"cannot read {path}: {error.strerror}") from error
 
 
 def open_tokenizer(content: bytes, path: Path) -> tokenizers.Tokenizer:

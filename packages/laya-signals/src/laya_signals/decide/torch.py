@@ -21,24 +21,14 @@ from laya_signals.decide.checkpoint import CONFIG, ENCODER, WEIGHTS, Checkpoint,
 from laya_signals.decide.hub import open_checkpoint
 from laya_signals.decide.question import TypedQuestion
 from laya_signals.decide.sequence import SequenceBuilder
-from laya_signals.errors import MissingExtraError, ModelError
+from laya_signals.errors import ModelError
+from laya_signals.model_source import ModelSource, import_runtime
 
 HEAD_WIDTH = 64
 
 
-class CheckpointSource(ComponentConfig):
-    """Where a checkpoint is and where it runs: what all components over torch are told."""
-
-    #: A checkpoint folder, or `owner/name` on the Hugging Face hub.
-    model: str = Field(min_length=1)
-    #: Commit, tag or branch on the hub. Pin a commit: a branch moves.
-    revision: str | None = None
-    #: Folder within the model, where one repository bundles several checkpoints.
-    subfolder: str | None = None
-    #: Expected SHA-256 in hex by file, relative to the checkpoint; checked before parsing.
-    hashes: dict[str, str] = Field(default_factory=dict)
-    #: A torch device, such as `cpu` or `cuda:0`.
-    device: str = "cpu"
+class CheckpointSource(ModelSource):
+    """Where a Laya checkpoint is and where it runs."""
 
     def open(self) -> Checkpoint:
         """Find and check the checkpoint; reads its configuration only."""
@@ -243,14 +233,3 @@ def _no_initial_weights() -> Any:
         return import_module("transformers.initialization").no_init_weights()
     except (ImportError, AttributeError):
         return nullcontext()
-
-
-def import_runtime(name: str) -> Any:
-    """Import a package of the extra `models`; `MissingExtraError` where it is not installed."""
-    try:
-        return import_module(name)
-    except ImportError as error:
-        raise MissingExtraError(
-            f"running a checkpoint needs the package {name.partition('.')[0]}: "
-            "install laya-signals[models]"
-        ) from error

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -13,10 +12,13 @@ from pydantic import Field
 from laya_signals.component import Component, ComponentConfig
 from laya_signals.decide.checkpoint import CONFIG, Checkpoint
 from laya_signals.decide.sequence import SpecialTokens
-from laya_signals.decide.torch import CheckpointSource, Network, import_runtime, load_network
+from laya_signals.decide.torch import CheckpointSource, load_network
 from laya_signals.encode.plain import plain_token_ids, refuse_one_string
 from laya_signals.encode.pooling import mean_pool, unit_rows
 from laya_signals.errors import EncodeError, ModelError
+from laya_signals.model_source import import_runtime
+from laya_signals.once import Once
+from laya_signals.one_thread import each_on_one_thread
 
 if TYPE_CHECKING:
     import tokenizers
@@ -35,8 +37,8 @@ class LayaEncoder(Component[LayaEncoderConfig]):
     Needs the extra `models`. Weak for retrieval unless the checkpoint was adapted to it: a decision
     model is trained to answer questions, not to put like texts near each other.
 
-    Texts run one at a time, so a vector does not depend on its neighbours; the number of torch's
-    threads may still move its last digits. Pickles by its settings.
+    Every text runs alone and on one thread, so on a processor its vector is the same bits in any
+    batch, with any number of threads. Pickles by its settings.
     """
 
     Config = LayaEncoderConfig
@@ -45,11 +47,10 @@ class LayaEncoder(Component[LayaEncoderConfig]):
         self, config: Mapping[str, Any] | ComponentConfig | None = None, /, **settings: Any
     ) -> None:
         super().__init__(config, **settings)
-        self._loading = threading.Lock()
-        self._checkpoint: Checkpoint | None = None
-        self._digests: Mapping[str, str] | None = None
-        self._tokens: tuple[tokenizers.Tokenizer, SpecialTokens] | None = None
-        self._network: Network | None = None
+        self._checkpoint = Once(self.config.open)
+        self._digests = Once(lambda: self.checkpoint.digests())
+        self._tokenizer = Once(self._open_tokenizer)
+        self._network = Once(lambda: load_network(self.checkpoint, self.config.device))
 
     def __reduce__(self) -> tuple[type[LayaEncoder], tuple[LayaEncoderConfig]]:
         return type(self), (self.config,)
@@ -57,9 +58,7 @@ class LayaEncoder(Component[LayaEncoderConfig]):
     @property
     def checkpoint(self) -> Checkpoint:
         """The checkpoint that the settings name; found, and its hashes checked, on first use."""
-        if self._checkpoint is None:
-            self._checkpoint = self.config.open()
-        return self._checkpoint
+        return self._checkpoint()
 
     @property
     def dimension(self) -> int:
@@ -82,9 +81,7 @@ class LayaEncoder(Component[LayaEncoderConfig]):
 
     def fingerprint_extra(self) -> Any:
         """The hashes of the checkpoint's files."""
-        if self._digests is None:
-            self._digests = self.checkpoint.digests()
-        return self._digests
+        return self._digests()
 
     def encode_documents(self, texts: Sequence[str]) -> NDArray[np.float32]:
         """The mean of each text's token states: `(len(texts), dimension)` float32, unit rows.
@@ -92,15 +89,20 @@ class LayaEncoder(Component[LayaEncoderConfig]):
         Raises `EncodeError`, naming the position, for a text without a single token (empty, blank),
         with a lone surrogate, or without a usable vector.
         """
-        torch, network = import_runtime("torch"), self._loaded()
+        torch, network = import_runtime("torch"), self._network()
         (_, special), room = self._tokenizer(), self.max_tokens - 2
-        pooled = []
-        for position, ids in enumerate(self._token_ids(texts)):
-            if not ids:
-                raise EncodeError(f"text {position} is blank: it has no token to encode")
+
+        def pooled_states(ids: Sequence[int]) -> NDArray[np.float64]:
             with torch.inference_mode():
                 states, _ = network.states([[special.cls, *ids[:room], special.sep]])
-            pooled.append(mean_pool(states[0].float().cpu().numpy()))
+            return mean_pool(states[0].float().cpu().numpy())
+
+        rows = self._token_ids(texts)
+        for position, ids in enumerate(rows):
+            if not ids:
+                raise EncodeError(f"text {position} is blank: it has no token to encode")
+        at_once = None if self.config.device == "cpu" else 1
+        pooled = each_on_one_thread(pooled_states, rows, at_once=at_once)
         return unit_rows(np.array(pooled, np.float64).reshape(len(pooled), self.dimension))
 
     def encode_queries(self, texts: Sequence[str]) -> NDArray[np.float32]:
@@ -116,17 +118,8 @@ class LayaEncoder(Component[LayaEncoderConfig]):
         tokenizer, _ = self._tokenizer()
         return plain_token_ids(tokenizer, texts)
 
-    def _tokenizer(self) -> tuple[tokenizers.Tokenizer, SpecialTokens]:
-        if self._tokens is None:
-            tokenizer = self.checkpoint.tokenizer()
-            # Otherwise "[MASK]" or "[SEP]" inside a text would turn into the special token.
-            tokenizer.encode_special_tokens = True
-            self._tokens = tokenizer, self.checkpoint.special_tokens(tokenizer)
-        return self._tokens
-
-    def _loaded(self) -> Network:
-        if self._network is None:
-            with self._loading:
-                if self._network is None:
-                    self._network = load_network(self.checkpoint, self.config.device)
-        return self._network
+    def _open_tokenizer(self) -> tuple[tokenizers.Tokenizer, SpecialTokens]:
+        tokenizer = self.checkpoint.tokenizer()
+        # Otherwise "[MASK]" or "[SEP]" inside a text would turn into the special token.
+        tokenizer.encode_special_tokens = True
+        return tokenizer, self.checkpoint.special_tokens(tokenizer)

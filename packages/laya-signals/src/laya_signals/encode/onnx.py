@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import threading
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
@@ -16,6 +15,7 @@ from numpy.typing import NDArray
 from laya_signals.encode.plain import plain_token_ids, refuse_one_string
 from laya_signals.errors import ConfigError, EncodeError, ModelError
 from laya_signals.model_file import read_verified
+from laya_signals.once import Once
 
 if TYPE_CHECKING:
     import onnxruntime
@@ -52,8 +52,7 @@ class OnnxTokenEncoder:
         self.hashes = hashes
         self.max_tokens = max_tokens
         self.threads = threads or available_cpus()
-        self._loading = threading.Lock()
-        self._loaded: _Loaded | None = None
+        self._model = Once(self._load)
 
     def token_ids(self, texts: Sequence[str]) -> list[list[int]]:
         """The ids of each text without special tokens, uncut; `"[SEP]"` in a text is plain text.
@@ -95,13 +94,6 @@ class OnnxTokenEncoder:
         )
         result: NDArray[np.float32] = states[0]
         return result
-
-    def _model(self) -> _Loaded:
-        if self._loaded is None:
-            with self._loading:
-                if self._loaded is None:
-                    self._loaded = self._load()
-        return self._loaded
 
     def _load(self) -> _Loaded:
         import tokenizers

@@ -17,15 +17,22 @@ def plain_token_ids(tokenizer: tokenizers.Tokenizer, texts: Sequence[str]) -> li
     Raises `EncodeError`, naming the position, for what is no text (a number, a string with a lone
     surrogate).
     """
-    ids = []
+    return [encoding.ids for encoding in plain_encodings(tokenizer, texts)]
+
+
+def plain_encodings(
+    tokenizer: tokenizers.Tokenizer, texts: Sequence[str]
+) -> list[tokenizers.Encoding]:
+    """Each text's tokens without special ones, uncut; raises like `plain_token_ids`."""
+    encodings = []
     for position, text in enumerate(texts):
         if not isinstance(text, str):
             raise EncodeError(f"text {position} is {type(text).__name__}, not str")
         try:
-            ids.append(tokenizer.encode(text, add_special_tokens=False).ids)
+            encodings.append(tokenizer.encode(text, add_special_tokens=False))
         except TypeError as error:
             raise EncodeError(f"text {position} has a lone surrogate, which is no text") from error
-    return ids
+    return encodings
 
 
 def refuse_one_string(texts: Sequence[str]) -> None:

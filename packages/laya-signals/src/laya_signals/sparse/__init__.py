@@ -1,7 +1,12 @@
 """Sparse vectors, and the compositions that both clocks share."""
 
 from laya_signals.sparse.base import SparseEncoder
-from laya_signals.sparse.composition import CompositionConfig, Entity, compose
+from laya_signals.sparse.composition import (
+    CompositionConfig,
+    Entity,
+    compose,
+    compose_vectors,
+)
 from laya_signals.sparse.hashing import HashingSparseEncoder, term_index
 from laya_signals.sparse.vector import SparseVector
 
@@ -12,5 +17,6 @@ __all__ = [
     "SparseEncoder",
     "SparseVector",
     "compose",
+    "compose_vectors",
     "term_index",
 ]

@@ -10,7 +10,12 @@ from laya_signals.sparse.vector import SparseVector
 
 @runtime_checkable
 class SparseEncoder(Protocol):
-    """Texts to sparse vectors over a fixed vocabulary; documents and queries alike."""
+    """Texts to sparse vectors over a fixed vocabulary; documents and queries alike.
+
+    What a text gets depends on that text alone, never on its neighbours in the batch. A class with
+    an attribute `costly` that is true has its vectors kept between runs of the index clock; its
+    `dimension` may be at most 2³¹.
+    """
 
     @property
     def dimension(self) -> int:

@@ -43,12 +43,25 @@ def compose(
 
     Raises `EncodeError` when the lists differ in length, or a confidence is not in 0..1.
     """
+    return compose_vectors(
+        model, model.encode(texts), config, entities=entities, metadata_terms=metadata_terms
+    )
+
+
+def compose_vectors(
+    model: SparseEncoder,
+    vectors: Sequence[SparseVector],
+    config: CompositionConfig,
+    *,
+    entities: Sequence[Sequence[Entity]] | None = None,
+    metadata_terms: Sequence[Sequence[str]] | None = None,
+) -> list[SparseVector]:
+    """Like `compose`, for texts whose vectors by `model` are known."""
     for name, given in (("entities", entities), ("metadata_terms", metadata_terms)):
-        if given is not None and len(given) != len(texts):
+        if given is not None and len(given) != len(vectors):
             raise EncodeError(
-                f"{len(given)} {name} for {len(texts)} texts: give one entry per text"
+                f"{len(given)} {name} for {len(vectors)} texts: give one entry per text"
             )
-    encoded = model.encode(texts)
     return [
         _composed(
             model,
@@ -57,7 +70,7 @@ def compose(
             entities[position] if entities is not None else (),
             metadata_terms[position] if metadata_terms is not None else (),
         )
-        for position, vector in enumerate(encoded)
+        for position, vector in enumerate(vectors)
     ]
 
 

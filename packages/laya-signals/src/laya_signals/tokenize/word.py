@@ -14,6 +14,7 @@ from pydantic import field_validator
 
 from laya_signals.component import Component, ComponentConfig
 from laya_signals.tokenize import stopwords
+from laya_signals.tokenize.elision import elided_words, elision
 
 # Scripts written without spaces between words: their runs become overlapping pairs of characters,
 # so that any word of two characters or more can be found without a dictionary.
@@ -64,8 +65,8 @@ _LONGEST = 255
 class WordTokenizerConfig(ComponentConfig):
     """Settings of `tokenizer.word`.
 
-    `stem` is a Snowball language ("english", "german", …) or None. `stop_words` is a language
-    whose list ships here ("english"), an explicit list of words, or None.
+    `stem` is a Snowball language ("english", "german", …) or None. `stop_words` is the name of a
+    list ("english", which is Lucene's, "german", …), an explicit list of words, or None.
     """
 
     stem: str | None = None
@@ -82,12 +83,15 @@ class WordTokenizerConfig(ComponentConfig):
     @field_validator("stop_words")
     @classmethod
     def _known_list(cls, stop_words: str | tuple[str, ...] | None) -> str | tuple[str, ...] | None:
-        if isinstance(stop_words, str) and stop_words not in stopwords.BY_LANGUAGE:
-            known = ", ".join(stopwords.BY_LANGUAGE)
-            raise ValueError(
-                f"no stop-word list for {stop_words!r}; known are {known}; "
-                "or give the words themselves as a list"
-            )
+        if isinstance(stop_words, str):
+            try:
+                stopwords.stop_list(stop_words)
+            except KeyError:
+                known = ", ".join(stopwords.languages())
+                raise ValueError(
+                    f"no stop-word list for {stop_words!r}; known are {known}; "
+                    "or give the words themselves as a list"
+                ) from None
         return stop_words
 
 
@@ -102,6 +106,7 @@ class WordTokenizer(Component[WordTokenizerConfig]):
       `I'm` and `don't` are one term, and a possessive `'s` is dropped.
     - With `stem: english` accents are folded before stemming, otherwise after it: the other
       languages' rules read them.
+    - With French, Italian or Catalan stemming, elided words are dropped (`l'homme`, `dell'arte`).
     """
 
     Config = WordTokenizerConfig
@@ -118,13 +123,25 @@ class WordTokenizer(Component[WordTokenizerConfig]):
         self._stem: Callable[[list[str]], list[str]] | None = None
         if stem is not None:
             self._stem = Stemmer.Stemmer(stem).stemWords
-        words = self.config.stop_words
+        self._elision = elision(stem)
+        self._stop = self._stop_terms(self.config.stop_words)
+
+    def _stop_terms(self, words: str | tuple[str, ...] | None) -> frozenset[str]:
         if words is None:
-            self._stop: frozenset[str] = frozenset()
-        elif isinstance(words, str):
-            self._stop = stopwords.BY_LANGUAGE[words]
-        else:
-            self._stop = frozenset(term for word in words for term in self._words(word))
+            return frozenset()
+        if not isinstance(words, str):
+            return frozenset(term for word in words for term in self._words(word))
+        if stopwords.is_own(words):
+            return frozenset(stopwords.stop_list(words))
+        # A phrase is no reason to drop its words.
+        split = (self._words(word) for word in stopwords.stop_list(words))
+        return frozenset(terms[0] for terms in split if len(terms) == 1)
+
+    def fingerprint_extra(self) -> Any:
+        """What other packages may change: a language's stop words. And what is elided."""
+        words, elided = self.config.stop_words, elided_words(self.config.stem)
+        named = isinstance(words, str) and not stopwords.is_own(words)
+        return [sorted(self._stop) if named else None, elided] if named or elided else None
 
     def __getstate__(self) -> dict[str, Any]:
         return {"config": self.config}  # a Snowball stemmer does not pickle
@@ -146,9 +163,14 @@ class WordTokenizer(Component[WordTokenizerConfig]):
 
     def _words(self, text: str) -> list[str]:
         if text.isascii():
-            found = _ASCII_TERM.findall(text.lower())
+            text = text.lower()
+            if self._elision is not None:
+                text = self._elision.sub("", text)
+            found = _ASCII_TERM.findall(text)
         else:
             text = unicodedata.normalize("NFC", text).translate(_SPELLINGS).casefold()
+            if self._elision is not None:
+                text = self._elision.sub("", text)
             text = _fold_accents(text) if self._fold_first else unicodedata.normalize("NFC", text)
             found = _TERM.findall(text)
         words: list[str] = []
