@@ -17,11 +17,78 @@ def documents(*arguments: str) -> set[str]:
     return {result["document_id"] for result in json.loads(done.stdout)["results"]}
 
 
-def test_quarantined_passages_are_withheld_and_counted(bundle: Path) -> None:
+def test_quarantined_passages_are_not_there(bundle: Path) -> None:
     done = runner.invoke(app, ["search", "tide mill", "-b", str(bundle), "--json"])
     result = json.loads(done.stdout)
     assert "spam/x" not in {item["document_id"] for item in result["results"]}
-    assert result["removed"] == {"trust": 1}
+    assert result["found"] == 4
+
+
+def test_the_json_says_which_corpus_and_which_models_it_rests_on(bundle: Path) -> None:
+    done = runner.invoke(app, ["search", "tide", "-b", str(bundle), "--json"])
+    result = json.loads(done.stdout)
+    assert result["version"] == 1
+    assert result["bundle"]["path"] == str(bundle)
+    assert len(result["bundle"]["identity"]) == 64
+    assert set(result["models"]) == {"bm25", "dense"}
+    assert {"open", "query", "search", "total"} <= set(result["seconds"])
+
+
+def test_a_filter_narrows_the_search(bundle: Path) -> None:
+    wanted = '{"document_id": {"in": ["acme/one", "acme/two"]}}'
+    assert documents("tide mill", "-b", str(bundle), "--filter", wanted) == {"acme/one", "acme/two"}
+
+
+@pytest.mark.parametrize("wrong", ["{", "[]", "3"])
+def test_a_filter_that_is_no_json_object_is_wrong_usage(bundle: Path, wrong: str) -> None:
+    done = runner.invoke(app, ["search", "tide", "-b", str(bundle), "--filter", wrong])
+    assert done.exit_code == 2
+    assert "--filter" in done.stderr
+
+
+def test_a_filter_by_an_unknown_field_fails(bundle: Path) -> None:
+    done = runner.invoke(
+        app, ["search", "tide", "-b", str(bundle), "--filter", '{"colour": "red"}']
+    )
+    assert done.exit_code == 1
+    assert "colour" in done.stderr
+
+
+def test_settings_come_from_file_environment_and_flags(
+    bundle: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("laya.toml").write_text(f'bundle = "{bundle}"\n[search]\nkeep = 2\n')
+
+    def count(*arguments: str) -> int:
+        done = runner.invoke(app, ["search", "tide mill", "--json", *arguments])
+        assert done.exit_code == 0, done.stderr
+        return len(json.loads(done.stdout)["results"])
+
+    assert count() == 2
+    monkeypatch.setenv("LAYA_RAG_SEARCH__KEEP", "3")
+    assert count() == 3
+    assert count("--top", "1") == 1
+    assert count("--set", "search.keep=4") == 4
+
+
+def test_a_wrong_setting_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("laya.toml").write_text("[search]\nkep = 2\n")
+    done = runner.invoke(app, ["search", "tide"])
+    assert done.exit_code == 1
+    assert "laya.toml:2: unknown key 'search.kep'" in done.stderr
+
+
+def test_a_tenant_on_the_command_line_replaces_those_of_the_settings(
+    tenant_bundle: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("LAYA_RAG_ACCESS__ALL_TENANTS", "true")
+    assert documents("tide", "-b", str(tenant_bundle), "--tenant", "globex") == {"globex/one"}
+
+
+def test_a_blank_query_is_wrong_usage(bundle: Path) -> None:
+    assert runner.invoke(app, ["search", " ", "-b", str(bundle)]).exit_code == 2
 
 
 @pytest.mark.parametrize(
@@ -71,7 +138,7 @@ def test_the_screen_shows_every_leg(bundle: Path) -> None:
     assert "bm25   rank 1" in done.stdout
     assert "dense  rank 1" in done.stdout
     assert "acme/two › Ferry" in done.stdout
-    assert "withheld by trust or tenant" in done.stdout
+    assert "4 passages of 4 chunks" in " ".join(done.stdout.split())
 
 
 def test_passages_cannot_move_the_cursor() -> None:

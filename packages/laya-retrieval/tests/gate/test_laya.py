@@ -188,3 +188,19 @@ def test_the_model_reads_a_passage_under_its_title():
     alone = FakeDecisionModel(noul=lambda state, question: 0.9)
     LayaGate(model=alone, title_key=None).process("who strikes the bell", pool)
     assert alone.calls[0][0][0]["document"] == "It is struck by hand."
+
+
+def test_the_verdict_is_on_what_is_selected():
+    model = FakeDecisionModel(noul=lambda state, question: 0.9)
+    pool = [Candidate(name, 1.0, name) for name in ("a", "b", "c")]
+    verdict = LayaGate(model=model).judge("q", pool, select=lambda kept: [kept[2], kept[0]])
+    assert [candidate.id for candidate in verdict.kept] == ["a", "b", "c"]
+    assert model.calls[-1][0] == [{"query": "q", "evidence": "c\n\na"}]
+
+
+def test_where_nothing_is_selected_nothing_is_asked():
+    model = FakeDecisionModel(noul=lambda state, question: 0.9)
+    verdict = LayaGate(model=model).judge("q", [Candidate("a", 1.0, "a")], select=lambda kept: [])
+    assert verdict.state is GateState.GATE_NOT_REACHED
+    assert len(model.calls) == 1
+    assert [candidate.id for candidate in verdict.kept] == ["a"]

@@ -1,5 +1,6 @@
 """Graph edges read by DuckDB."""
 
+import json
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
@@ -18,6 +19,29 @@ def write(path, **columns):
 
 def test_a_missing_file_is_named(tmp_path):
     with pytest.raises(ExpandError, match=r"graph-edges\.parquet"):
+        DuckDbGraphSource(tmp_path)
+
+
+def test_a_manifest_says_which_file_holds_the_edges(tmp_path):
+    write(tmp_path / "graph-edges-0.parquet", source=["a"], target=["old"])
+    write(tmp_path / "graph-edges-1.parquet", source=["a"], target=["b"])
+    files = [{"path": "chunks/x.parquet", "kind": "chunks"}]
+    manifest = tmp_path / "manifest.json"
+    manifest.write_text(json.dumps({"files": files}))
+    with pytest.raises(ExpandError, match="built without a graph"):
+        DuckDbGraphSource(tmp_path)
+    files.append({"path": "graph-edges-1.parquet", "kind": "graph-edges"})
+    manifest.write_text(json.dumps({"files": files}))
+    assert DuckDbGraphSource(tmp_path).neighbors(["a"], 1) == {"b": 1}
+    (tmp_path / "graph-edges-1.parquet").unlink()
+    with pytest.raises(ExpandError, match=r"no graph edges at .*graph-edges-1"):
+        DuckDbGraphSource(tmp_path)
+
+
+@pytest.mark.parametrize("text", ["", "[]", "{}", '{"files": [{}]}', '{"files": 3}'])
+def test_a_broken_manifest_is_named(tmp_path, text):
+    (tmp_path / "manifest.json").write_text(text)
+    with pytest.raises(ExpandError, match=r"cannot read .*manifest\.json"):
         DuckDbGraphSource(tmp_path)
 
 

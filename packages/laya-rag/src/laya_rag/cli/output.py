@@ -16,6 +16,8 @@ P = ParamSpec("P")
 R = TypeVar("R")
 
 INTERRUPTED = 130
+#: With `--exit-code`: the answer is no, or there is none.
+NEGATIVE = 3
 
 # A passage is data: what it holds must not move the reader's cursor or recolour the terminal.
 _CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
@@ -33,8 +35,23 @@ def printable(text: str) -> str:
 
 def print_json(data: Any) -> None:
     """One JSON document on standard output."""
-    json.dump(data, sys.stdout, ensure_ascii=False, indent=2)
+    json.dump(data, sys.stdout, ensure_ascii=False, indent=2, allow_nan=False)
     sys.stdout.write("\n")
+
+
+def counted(count: int, what: str) -> str:
+    """`1 claim`, `2 claims`."""
+    return f"{count} {what}{'' if count == 1 else 's'}"
+
+
+def size(count: int) -> str:
+    """So many bytes, in the unit that reads best."""
+    amount = float(count)
+    for unit in ("B", "kB", "MB"):
+        if amount < 1000:
+            return f"{amount:.0f} {unit}" if unit == "B" else f"{amount:.1f} {unit}"
+        amount /= 1000
+    return f"{amount:.1f} GB"
 
 
 def fail(message: str) -> None:
@@ -51,12 +68,13 @@ def reporting_errors(command: Callable[P, R]) -> Callable[P, R]:
         from laya_retrieval.errors import RetrievalError
         from laya_signals.errors import SignalError
 
-        from laya_rag.errors import RagError
+        from laya_rag.errors import AccessError, RagError
 
         try:
             return command(*args, **kwargs)
         except (IndexingError, RetrievalError, SignalError, RagError) as error:
-            fail(str(error))
+            hint = "; see --tenant and --all-tenants" if isinstance(error, AccessError) else ""
+            fail(f"{error}{hint}")
             raise typer.Exit(1) from error
         except KeyboardInterrupt:
             fail("interrupted")

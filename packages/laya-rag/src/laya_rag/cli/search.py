@@ -2,90 +2,55 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from laya_rag.cli.finding import (
-    DEFAULT_BUNDLE,
-    AllTenantsOption,
-    BundleOption,
-    DepthOption,
-    Found,
-    JsonOption,
-    LegOption,
-    MinTrustOption,
-    QueryArgument,
-    TenantOption,
-    bundle_json,
-    find,
-    passage_json,
-    print_passage,
-    withheld_note,
-)
-from laya_rag.cli.output import console, print_json, reporting_errors
+from laya_rag.cli.finding import JsonOption, QueryArgument, print_passage, wanted
+from laya_rag.cli.options import CorpusOptions, SearchOptions, shared_options
+from laya_rag.cli.output import console, counted, print_json, reporting_errors
+
+if TYPE_CHECKING:
+    from laya_rag.engine import SearchResult
 
 
+@shared_options
 @reporting_errors
 def search(
     query: QueryArgument,
-    bundle: BundleOption = DEFAULT_BUNDLE,
-    top: Annotated[int, typer.Option("--top", "-k", help="Passages to show.", min=1)] = 5,
-    depth: DepthOption = 20,
-    leg: LegOption = None,
-    tenant: TenantOption = None,
-    all_tenants: AllTenantsOption = False,
-    min_trust: MinTrustOption = "untrusted",
+    *,
+    top: Annotated[
+        int | None, typer.Option("--top", "-k", help="Passages to show (5).", min=1)
+    ] = None,
+    corpus: CorpusOptions,
+    first: SearchOptions,
     as_json: JsonOption = False,
 ) -> None:
-    """Search a bundle with all of its legs, fused by reciprocal rank.
+    """Search a bundle with all of its legs, fused.
 
     Every passage comes with its file, its headings, its place in the document (characters), and
     what each leg gave it: rank, score, and contribution to the fused score.
 
     Examples:
+
         laya search "how does an incremental run stay byte-identical"
         laya search "trust tiers" --leg bm25 --top 3 --json
+        laya search "tides" --filter '{"media_type": "text/markdown"}' --json | jq '.results[].text'
 
-    """
-    found = find(
-        query,
-        bundle,
-        keep=top,
-        depth=depth,
-        legs=leg,
-        tenants=tenant,
-        all_tenants=all_tenants,
-        min_trust=min_trust,
-    )
-    if not as_json:
-        _print(found)
-        return
-    print_json(
-        {
-            "query": query,
-            "bundle": bundle_json(found),
-            "legs": list(found.result.fetched_modes),
-            "removed": dict(found.result.removed),
-            "results": [
-                passage_json(rank, candidate)
-                for rank, candidate in enumerate(found.result.candidates, start=1)
-            ],
-            "seconds": {
-                "open": round(found.open_seconds, 4),
-                "search": round(found.search_seconds, 4),
-            },
-        }
-    )
+    """  # noqa: D412
+    opened = corpus.open(first.given, {"--top": ("search.keep", top)})
+    result = opened.engine.search(wanted(query), filters=opened.filters)
+    if as_json:
+        print_json(opened.as_json(result.to_json()))
+    else:
+        _print(result, opened.engine.stats().chunks)
 
 
-def _print(found: Found) -> None:
+def _print(result: SearchResult, chunks: int) -> None:
     screen = console()
-    candidates = found.result.candidates
-    for rank, candidate in enumerate(candidates, start=1):
-        print_passage(screen, f"{rank}.", candidate)
-    plural = "" if len(candidates) == 1 else "s"
-    what = f"{len(candidates)} passage{plural}" if candidates else "nothing found"
-    chunks = found.backend.manifest.counts.chunks
-    spent = f"{found.search_seconds * 1000:.0f} ms"
-    screen.print(f"{what} of {chunks} chunks in {spent}{withheld_note(found)}", style="dim")
+    for passage in result.passages:
+        print_passage(screen, f"{passage.rank}.", passage)
+    count = len(result.passages)
+    what = counted(count, "passage") if count else "nothing found"
+    spent = f"{result.seconds['total'] * 1000:.0f} ms"
+    screen.print(f"{what} of {chunks} chunks in {spent}", style="dim")

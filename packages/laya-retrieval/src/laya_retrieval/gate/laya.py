@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Literal
 
 from laya_signals.component import Component, ComponentConfig
@@ -102,18 +102,30 @@ class LayaGate(Component[LayaGateConfig]):
         kept, _, _ = self._sift(query, candidates)
         return kept
 
-    def judge(self, query: str, candidates: Sequence[Candidate]) -> Verdict:
-        """The relevant candidates, and whether they answer `query`."""
+    def judge(
+        self,
+        query: str,
+        candidates: Sequence[Candidate],
+        *,
+        select: Callable[[Sequence[Candidate]], Sequence[Candidate]] | None = None,
+    ) -> Verdict:
+        """The relevant candidates, and whether they answer `query`.
+
+        `select` is called once with the kept ones and chooses those that the answerability
+        question shows, so that a caller who reranks or packs them gets a verdict on what its
+        reader will see. Where it chooses none, the model is not asked.
+        """
         kept, dropped, funnel = self._sift(query, candidates)
         questions = [self.relevance_question] if funnel.scored else []
         answerability: float | None = None
         state = GateState.NOT_MEASURED
+        selected = kept if select is None else select(kept)
         if self.config.answerability:
             state = GateState.GATE_NOT_REACHED
-            if kept:
+            if selected:
                 state = GateState.MEASURED
                 questions.append(self.answerability_question)
-                shown = kept[: self.config.evidence_top_k]
+                shown = selected[: self.config.evidence_top_k]
                 evidence = "\n\n".join(self._shown(candidate) for candidate in shown)
                 [answerability] = self._ask(
                     self.answerability_question,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Collection
 from pathlib import Path
 from typing import Any
@@ -21,12 +22,13 @@ _STEP = """
 
 
 class DuckDbGraphSource:
-    """Walks `graph-edges.parquet` (columns `source` and `target`, others are ignored).
+    """Walks a Parquet file of edges (columns `source` and `target`, others are ignored).
 
-    `path` is the file, or a bundle folder that has it. One scan of the two columns per hop, so
-    resident memory does not grow with the graph. Safe to use from several threads. Raises
-    `ExpandError` when there is no such file or it lacks the columns, `MissingExtraError` without
-    duckdb.
+    `path` is the file, or a bundle folder: then its manifest says which file that is, or without a
+    manifest it is `graph-edges.parquet`. One scan of the two columns per hop, so resident memory
+    does not grow with the graph. A bundle that is built again has another file: make another
+    source. Safe to use from several threads. Raises `ExpandError` when there is no such file or it
+    lacks the columns, `MissingExtraError` without duckdb.
     """
 
     def __init__(self, path: str | Path) -> None:
@@ -38,7 +40,7 @@ class DuckDbGraphSource:
             ) from error
         file = Path(path)
         if file.is_dir():
-            file = file / "graph-edges.parquet"
+            file = _edges_of(file)
         if not file.is_file():
             raise ExpandError(f"no graph edges at {file}")
         self._errors = duckdb.Error
@@ -74,3 +76,17 @@ class DuckDbGraphSource:
     def close(self) -> None:
         """Close the database; a second time does nothing."""
         self._connection.close()
+
+
+def _edges_of(bundle: Path) -> Path:
+    manifest = bundle / "manifest.json"
+    if not manifest.is_file():
+        return bundle / "graph-edges.parquet"
+    try:
+        files = json.loads(manifest.read_text(encoding="utf-8"))["files"]
+        found = [str(entry["path"]) for entry in files if entry["kind"] == "graph-edges"]
+    except (OSError, ValueError, TypeError, KeyError) as error:
+        raise ExpandError(f"cannot read {manifest}: {error!r}") from error
+    if not found:
+        raise ExpandError(f"the bundle {bundle} was built without a graph")
+    return bundle / found[0]
