@@ -21,8 +21,11 @@ from laya_index.stack import Stack
 BytesOf = Callable[[Path], dict[str, bytes]]
 StackOf = Callable[..., Stack]
 
-# A signal with files of its own, so that runs are killed around these too.
-TOKENS = "signals.multivector={provider: multivector.hashing, config: {dimension: 4}}"
+# A signal and a graph with files of their own, so that runs are killed around these too.
+WIRED = (
+    "signals.multivector={provider: multivector.hashing, config: {dimension: 4}}",
+    "graph.provider=graph.patterns",
+)
 
 RUN = """
 import sys
@@ -77,7 +80,7 @@ def contents(bundle: Path) -> dict[str, list]:
 
 def edit(root: Path, rng: random.Random) -> None:
     for n in range(6):
-        (root / f"{n}.txt").write_text(f"new {n} {rng.random()}")
+        (root / f"{n}.txt").write_text(f"new {n} {rng.random()} by Charles Babbage")
     (root / "7.txt").unlink()
     (root / "more.md").write_text("# More\n\ntext")
 
@@ -91,13 +94,13 @@ def crash(
     root, out, state = tmp_path / "in", tmp_path / "state" / "out", tmp_path / "state"
     root.mkdir()
     for n in range(10):
-        (root / f"{n}.txt").write_text(f"text {n} " * 20)
-    old = stack_of(root, out, TOKENS)
+        (root / f"{n}.txt").write_text(f"text {n} of Ada Lovelace, Page {chr(65 + n)}x " * 8)
+    old = stack_of(root, out, *WIRED)
     process(old, workers=1)
     before = contents(out)
     shutil.copytree(state, tmp_path / "saved")
     edit(root, rng)
-    process(stack_of(root, tmp_path / "fresh", TOKENS), workers=1)
+    process(stack_of(root, tmp_path / "fresh", *WIRED), workers=1)
     fresh, after = bytes_of(tmp_path / "fresh"), contents(tmp_path / "fresh")
     file = save(old, tmp_path / "stack.yaml")
     helper = spawn(str(Path(__file__).parent / "providers" / "laya_index_crash.py"))

@@ -166,6 +166,33 @@ def test_no_artifact_knows_where_or_when_it_was_made(
     assert str(tmp_path) not in (tmp_path / "one" / "manifest.json").read_text()
 
 
+def test_what_no_rule_and_no_tenant_lets_in_is_denied_on_every_row(
+    tmp_path: Path, write: Write, run: Run
+) -> None:
+    """The deny case: an allow-list and tenants, and a document that neither names."""
+    text = "A passage of some length that is cut in two. " * 4
+    files = {"docs/a.txt": text, "docs/acme/b.txt": text, "acme/c.txt": text, "inbox/d.txt": text}
+    run(
+        write(tmp_path / "in", files),
+        tmp_path / "out",
+        "trust.rules=[{match: 'docs/**', tier: trusted}]",
+        "trust.tenants={acme: ['acme/**', 'docs/acme/**']}",
+    )
+    expected = {
+        "docs/a.txt": ("trusted", []),
+        "docs/acme/b.txt": ("trusted", ["acme"]),
+        "acme/c.txt": ("quarantined", ["acme"]),
+        "inbox/d.txt": ("quarantined", []),
+    }
+    with BundleReader.open(tmp_path / "out") as reader:
+        assert reader.manifest.tenants == ["acme"]
+        for kind in ("documents", "chunks"):
+            rows = reader.read(kind, ["document_id", "trust_tier", "tenants"]).to_pylist()
+            assert len(rows) >= (8 if kind == "chunks" else 4)
+            for row in rows:
+                assert (row["trust_tier"], row["tenants"]) == expected[row["document_id"]]
+
+
 # Incremental equals fresh
 
 

@@ -3,6 +3,7 @@
 from laya_index.bundle.manifest import Manifest, read_manifest
 from laya_index.bundle.reader import BundleReader
 from laya_index.chunk.base import Chunker
+from laya_index.delete import DeleteReport, delete, restore
 from laya_index.document import Chunk, RedactedDocument, Skipped, SourceDocument, Span
 from laya_index.engine.base import MapEngine
 from laya_index.engine.local import LocalEngine
@@ -16,7 +17,9 @@ from laya_index.errors import (
     SignalStageError,
     SourceError,
     StackError,
+    UnknownDocumentError,
 )
+from laya_index.graph.entity import EntityExtractor, Mention
 from laya_index.process import Progress, RunReport, process
 from laya_index.redact.base import Finding, Redactor
 from laya_index.source.base import Source
@@ -29,7 +32,9 @@ __all__ = [
     "Chunk",
     "ChunkError",
     "Chunker",
+    "DeleteReport",
     "EngineError",
+    "EntityExtractor",
     "Finding",
     "IndexingError",
     "LocalEngine",
@@ -37,6 +42,7 @@ __all__ = [
     "Manifest",
     "ManifestError",
     "MapEngine",
+    "Mention",
     "Progress",
     "RedactedDocument",
     "Redactor",
@@ -51,8 +57,11 @@ __all__ = [
     "StackError",
     "Trust",
     "TrustPolicy",
+    "UnknownDocumentError",
+    "delete",
     "load_stack",
     "parse_stack",
     "process",
     "read_manifest",
+    "restore",
 ]

@@ -6,6 +6,7 @@ IndexingError
 ├── ChunkError        a chunker broke its contract
 ├── SignalStageError  a signal cannot be computed; the message names the record
 ├── EngineError       a worker process died
+├── UnknownDocumentError  no document of the bundle has this id, or matches this pattern
 └── BundleError       a bundle cannot be read or written
     ├── LockedError       another process is writing it; the message names the holder
     └── ManifestError     the manifest is missing, damaged, or of another format version
@@ -34,6 +35,10 @@ class SignalStageError(IndexingError):
 
 class EngineError(IndexingError):
     """A worker process died before it had done its work."""
+
+
+class UnknownDocumentError(IndexingError):
+    """No document of the bundle has this id, or matches this pattern; the message names it."""
 
 
 class BundleError(IndexingError):

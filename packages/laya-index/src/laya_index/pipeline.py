@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -21,22 +22,28 @@ from laya_index.bundle.schema import (
     CHUNK_COLUMNS,
     CLASSIFICATION,
     DOCUMENT_COLUMNS,
+    HEADER_COLUMN,
     PROVENANCE,
     SCHEMA_VERSION,
     SIDECAR_KINDS,
+    node_columns,
 )
 from laya_index.cache import VectorCache, text_key
 from laya_index.chunk.base import Chunker, SizedByCorpus, check_spans
 from laya_index.context import Context, LedChunk, led_text
 from laya_index.document import Chunk, RedactedDocument, SourceDocument
 from laya_index.errors import SignalStageError, StackError
+from laya_index.graph.assemble import GraphStage
+from laya_index.graph.entity import EntityExtractor
+from laya_index.graph.features import GraphFeature
+from laya_index.graph.mentions import count_mentions
 from laya_index.redact.base import Redactor, redact
 from laya_index.signal.base import CachedGenerator, SidecarGenerator, SignalGenerator
-from laya_index.signal.bm25 import count_terms
+from laya_index.signal.bm25 import count_fields, count_terms
 from laya_index.signal.embedding import EmbeddingSignal
 from laya_index.signal.multivector import FdeSignal, MultiVectorSignal
-from laya_index.signal.sparse import SparseSignal
-from laya_index.stack import Stack
+from laya_index.signal.sparse import CachedSparseSignal, SparseSignal
+from laya_index.stack import ComposeBlock, Stack
 from laya_index.trust import Trust, TrustPolicy
 
 Vectors = list[tuple[bytes, NDArray[np.float32]]]
@@ -44,10 +51,17 @@ Vectors = list[tuple[bytes, NDArray[np.float32]]]
 
 @dataclass(frozen=True, slots=True)
 class Lexical:
-    """The lexical signal's tokenizer and title weight."""
+    """The lexical signal's tokenizer and title weight, and the fields of BM25F."""
 
     tokenizer: Tokenizer
     title_weight: int
+    fields: tuple[str, ...] = ()
+
+    def postings(self, chunks: Sequence[Chunk]) -> pa.Table:
+        """The terms of `chunks`, numbered from 0."""
+        if self.fields:
+            return count_fields(chunks, self.tokenizer, self.fields)
+        return count_terms(chunks, self.tokenizer, self.title_weight)
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,6 +75,7 @@ class Pipeline:
     trust: TrustPolicy
     lexical: Lexical | None
     generators: Mapping[str, SignalGenerator]
+    graph: GraphStage | None
     cache: Path
 
     @classmethod
@@ -76,8 +91,11 @@ class Pipeline:
             trust=stack.build(("trust",), TrustPolicy),
             lexical=None
             if bm25 is None
-            else Lexical(stack.build(("signals", "bm25"), Tokenizer), bm25.title_weight),
+            else Lexical(
+                stack.build(("signals", "bm25"), Tokenizer), bm25.title_weight, tuple(bm25.fields)
+            ),
             generators=_generators(stack),
+            graph=_graph(stack),
             cache=cache,
         )
 
@@ -97,22 +115,28 @@ class Pipeline:
             found["redact"] = self.redactor.fingerprint
         if self.lexical is not None:
             found["bm25"] = self.lexical.tokenizer.fingerprint
+            if self.lexical.fields:
+                found["bm25f"] = fingerprint_of(self.lexical.fields)
         found.update({name: made.fingerprint for name, made in self.generators.items()})
+        if self.graph is not None:
+            found["graph"] = self.graph.fingerprint
         return dict(sorted(found.items()))
 
     @property
     def fingerprint(self) -> str:
         """Changes whenever the same documents may give other rows."""
         weight = None if self.lexical is None else self.lexical.title_weight
-        return fingerprint_of([SCHEMA_VERSION, self.source_name, self.fingerprints, weight])
+        return rows_fingerprint(self.source_name, self.fingerprints, weight)
 
     def lead(self, document_id: str, heading_path: Sequence[str]) -> str:
         """What leads a passage in its signals; "" without context."""
         if self.context is None:
             return ""
-        # An id is an identity and stays as it is; what a signal reads of it is redacted.
-        name = redact(SourceDocument(document_id, document_id), self.redactor).text
-        return self.context.lead(name, heading_path)
+        return self.context.lead(self.name(document_id), heading_path)
+
+    def name(self, document_id: str) -> str:
+        """What signals read of an id, which is an identity and itself stays as it is."""
+        return redact(SourceDocument(document_id, document_id), self.redactor).text
 
     def encoder_text(
         self, document_id: str, title: str, heading_path: Sequence[str], content: str
@@ -145,6 +169,16 @@ class Pipeline:
         return VectorCache(self.cache_file(name), made.dimension, ragged=made.ragged)
 
 
+def rows_fingerprint(
+    source_name: str, fingerprints: Mapping[str, str], title_weight: int | None
+) -> str:
+    """Of everything but the documents that decides a bundle's rows.
+
+    `fingerprints` are the components' by stage, `title_weight` the lexical signal's, None without.
+    """
+    return fingerprint_of([SCHEMA_VERSION, source_name, dict(fingerprints), title_weight])
+
+
 def _generators(stack: Stack) -> dict[str, SignalGenerator]:
     """What the stack's signals add to the chunk rows, by name, in the order of their columns."""
     signals = stack.model.signals
@@ -153,7 +187,7 @@ def _generators(stack: Stack) -> dict[str, SignalGenerator]:
         encoder = stack.build(("signals", name), Encoder)
         made[name] = EmbeddingSignal(name, encoder, block.dtype)
     if signals.sparse is not None:
-        made["sparse"] = SparseSignal(stack.build(("signals", "sparse"), SparseEncoder))
+        made["sparse"] = _sparse(stack, signals.sparse.compose)
     if signals.multivector is not None:
         tokens = stack.build(("signals", "multivector"), MultiVectorEncoder)
         fde = None if signals.fde is None else stack.build(("signals", "fde"), FdeEncoder)
@@ -167,9 +201,41 @@ def _generators(stack: Stack) -> dict[str, SignalGenerator]:
     return made
 
 
+def _sparse(stack: Stack, compose: ComposeBlock | None) -> SparseSignal:
+    extractor = None
+    if compose is not None and compose.entities is not None:
+        extractor = stack.build(("signals", "sparse", "compose", "entities"), EntityExtractor)
+    encoder = stack.build(("signals", "sparse"), SparseEncoder)
+    kind = CachedSparseSignal if getattr(encoder, "costly", False) else SparseSignal
+    return kind(encoder, compose, extractor)
+
+
+def _graph(stack: Stack) -> GraphStage | None:
+    block = stack.model.graph
+    if block is None:
+        return None
+    features: dict[str, GraphFeature] = {}
+    for index in range(len(block.features)):
+        feature = stack.build(("graph", "features", index), GraphFeature)
+        if feature.name in {*features, *node_columns([]).names}:
+            raise StackError(
+                f"{stack.file}: graph.features: the node file has a column {feature.name!r} already"
+            )
+        features[feature.name] = feature
+    return GraphStage(
+        extractor=stack.build(("graph",), EntityExtractor),
+        features=tuple(features.values()),
+        max_nodes=block.max_nodes,
+        max_neighbors=block.max_neighbors,
+        max_evidence=block.max_evidence,
+    )
+
+
 def _check_names(stack: Stack, made: Mapping[str, SignalGenerator]) -> None:
     """Refuse generators that would write the same column, or a file that nobody keeps track of."""
     taken = dict.fromkeys(CHUNK_COLUMNS.names, "every bundle")
+    if stack.model.graph is not None:
+        taken[HEADER_COLUMN] = "graph"
     kinds: dict[str, str] = {}
     for name, generator in made.items():
         if isinstance(generator, SidecarGenerator):
@@ -200,6 +266,7 @@ class Part:
     documents: pa.Table
     chunks: pa.Table
     postings: pa.Table | None
+    mentions: pa.Table | None = None
     sidecars: dict[str, pa.Table] = field(default_factory=dict)
     vectors: dict[str, Vectors] = field(default_factory=dict)
     seconds: dict[str, float] = field(default_factory=dict)
@@ -207,7 +274,8 @@ class Part:
     def __reduce__(self) -> tuple[Any, ...]:
         # Pickling an Arrow table forgets that the items of fixed-size lists are never null, and
         # with it the bytes that a run without workers writes. Arrow's own format does not.
-        tables = [_packed(table) for table in (self.documents, self.chunks, self.postings)]
+        made = (self.documents, self.chunks, self.postings, self.mentions)
+        tables = [_packed(table) for table in made]
         sidecars = {kind: _packed(table) for kind, table in self.sidecars.items()}
         return _unpacked, (tables, sidecars, self.vectors, self.seconds)
 
@@ -228,11 +296,11 @@ def _unpacked(
     vectors: dict[str, Vectors],
     seconds: dict[str, float],
 ) -> Part:
-    documents, chunks, postings = (
+    documents, chunks, postings, mentions = (
         None if data is None else pa.ipc.open_stream(data).read_all() for data in tables
     )
     beside = {kind: pa.ipc.open_stream(data).read_all() for kind, data in sidecars.items()}
-    return Part(documents, chunks, postings, beside, vectors, seconds)
+    return Part(documents, chunks, postings, mentions, beside, vectors, seconds)
 
 
 def index_documents(pipeline: Pipeline, documents: Sequence[SourceDocument]) -> Part:
@@ -249,9 +317,16 @@ def index_documents(pipeline: Pipeline, documents: Sequence[SourceDocument]) -> 
     clock.stop("chunk")
     postings = None
     if pipeline.lexical is not None:
-        lexical = pipeline.lexical
-        postings = count_terms(chunks, lexical.tokenizer, lexical.title_weight)
+        postings = pipeline.lexical.postings(chunks)
         clock.stop("bm25")
+    mentions = None
+    if pipeline.graph is not None:
+        named = [
+            (document, pipeline.name(document.id), group)
+            for document, group in zip(redacted, chunked, strict=True)
+        ]
+        mentions = count_mentions(named, pipeline.graph.extractor)
+        clock.stop("graph")
     table = _chunk_table(pipeline, chunked, trusts)
     vectors: dict[str, Vectors] = {}
     # What is new is not in a cache yet, and two signals may share one (a column twice, once
@@ -263,16 +338,17 @@ def index_documents(pipeline: Pipeline, documents: Sequence[SourceDocument]) -> 
             shared = new.setdefault(generator.cache_key, {})
             found, vectors[name] = _vectors(pipeline, name, generator, chunks, shared)
             shared.update(vectors[name])
-            arrays: Sequence[pa.Array] = generator.arrays(found)
+            columns = partial(generator.columns, vectors=found)
+            arrays = _computed(name, columns, chunks)
             if isinstance(generator, SidecarGenerator):
                 ids = [chunk.record_id for chunk in chunks]
                 sidecars[generator.kind] = generator.sidecar(ids, found)
         else:
-            arrays = _computed(name, generator, chunks)
+            arrays = _computed(name, generator.compute, chunks)
         table = _with_columns(table, name, generator.fields(), arrays)
         clock.stop(name)
     rows = _document_table(redacted, chunked, trusts)
-    return Part(rows, table, postings, sidecars, vectors, clock.seconds)
+    return Part(rows, table, postings, mentions, sidecars, vectors, clock.seconds)
 
 
 def _chunks(document: RedactedDocument, pipeline: Pipeline) -> list[Chunk]:
@@ -324,9 +400,11 @@ def _vectors(
     return [known[key] for key in keys], new
 
 
-def _computed(name: str, generator: SignalGenerator, chunks: Sequence[Chunk]) -> Sequence[pa.Array]:
+def _computed(
+    name: str, compute: Callable[[Sequence[Chunk]], Sequence[pa.Array]], chunks: Sequence[Chunk]
+) -> Sequence[pa.Array]:
     try:
-        return generator.compute(chunks)
+        return compute(chunks)
     except SignalError as error:
         raise _among(name, chunks, error) from error
 

@@ -8,9 +8,10 @@ import pickle
 import time
 from array import array
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
+from itertools import accumulate
 from pathlib import Path
 from typing import Any, Literal, Protocol
 
@@ -22,34 +23,46 @@ from laya_signals.component import fingerprint_of
 from laya_index.bundle.lock import writer_lock
 from laya_index.bundle.manifest import (
     Bm25Entry,
+    Bm25FieldEntry,
     Counts,
     EmbeddingEntry,
     FileEntry,
+    GraphEntry,
     Manifest,
     SignalEntry,
     StackEntry,
     read_manifest,
 )
 from laya_index.bundle.reader import BundleReader
-from laya_index.bundle.schema import SKIPPED_COLUMNS, write_table
+from laya_index.bundle.schema import (
+    CONTEXT_HEADER,
+    HEADER_COLUMN,
+    SKIPPED_COLUMNS,
+    write_table,
+)
 from laya_index.bundle.writer import BundleWriter
 from laya_index.cache import text_key
 from laya_index.document import Skipped, SourceDocument
 from laya_index.engine.base import MapEngine
 from laya_index.engine.local import LocalEngine
 from laya_index.errors import BundleError, ManifestError, SourceError
+from laya_index.graph.assemble import GraphStage, assemble
+from laya_index.graph.mentions import join_mentions
+from laya_index.graph.nodes import Shard as GraphShard
 from laya_index.pipeline import Part, Pipeline, index_documents
-from laya_index.shard import Spool, shard_count
+from laya_index.redact.base import redact_skip
+from laya_index.shard import Spool, shard_count, shard_inputs
 from laya_index.signal.base import SidecarGenerator
 from laya_index.signal.bm25 import merge, write_lexical
 from laya_index.signal.multivector import TokenSignal
 from laya_index.signal.sparse import SparseSignal
 from laya_index.source.base import Source
 from laya_index.source.files import FilesSource
-from laya_index.stack import Stack
+from laya_index.stack import Bm25Block, GraphBlock, Stack
 
-# Documents per map task: small enough for a lively progress bar and little lost work on Ctrl-C.
-_BATCH = 32
+#: Documents per map task: small enough for a lively progress bar and little lost work on Ctrl-C.
+#: Also the rows that are written together, so it decides a file's bytes.
+BATCH_DOCUMENTS = 32
 # A worker process costs about a second to start; fewer documents than this are not worth one.
 _DOCUMENTS_PER_WORKER = 256
 
@@ -105,6 +118,11 @@ def cache_folder(bundle: Path) -> Path:
     return bundle.with_name(f"{bundle.name}.cache")
 
 
+def postings_file(cache: Path, index: int, inputs: str) -> Path:
+    """Where the cache keeps a shard's postings, whose ordinals count the shard's chunks from 0."""
+    return cache / "postings" / f"{index:03d}-{inputs}.parquet"
+
+
 def process(
     stack: Stack,
     *,
@@ -130,12 +148,15 @@ def process(
     if isinstance(source, FilesSource):
         source.leave_out(path, cache)
     pipeline = Pipeline.of(stack, cache)
-    run = _Run(stack, path, cache, pipeline, full, progress or Silent())
+    progress = progress or Silent()
     if dry_run:
         with Spool() as spool:
+            run = _Run(stack, path, cache, pipeline, full, progress)
             run.read(source, spool)
             return run.report("dry run", spool, None)
     with writer_lock(cache, path), Spool() as spool:
+        # Behind the lock: what somebody deletes meanwhile would come back otherwise.
+        run = _Run(stack, path, cache, pipeline, full, progress)
         run.read(source, spool)
         return run.build(spool, engine, workers)
 
@@ -158,6 +179,18 @@ class _Written:
     documents: FileEntry
     chunks: FileEntry
     sidecars: tuple[FileEntry, ...]
+
+
+def _bm25_fields(block: Bm25Block, lengths: Mapping[str, float]) -> dict[str, Bm25FieldEntry]:
+    """How each field of `block` counts; `lengths` are the fields' average ones."""
+    return {
+        name: Bm25FieldEntry(
+            weight=field.weight,
+            b=block.b if field.b is None else field.b,
+            avg_len=lengths[name],
+        )
+        for name, field in block.fields.items()
+    }
 
 
 class _Run:
@@ -183,7 +216,11 @@ class _Run:
         self.lengths = array("Q")
         #: Whether a file of the bundle that is there turned out to be damaged.
         self.damaged = False
+        #: Whether the chunker's settings follow from `lengths`.
+        self.sized = False
         self.old, self.old_documents = self._previous()
+        #: Documents that were deleted from the bundle that is there, and stay out of the new one.
+        self.excluded = frozenset(() if self.old is None else self.old.excluded)
 
     def _previous(self) -> tuple[Manifest | None, dict[str, str]]:
         """The bundle that is there: its manifest, and the digest of each of its documents."""
@@ -208,8 +245,12 @@ class _Run:
         begin = time.perf_counter()
         self.progress.stage("read", None)
         for item in source.read():
+            if item.id in self.excluded:
+                detail = "deleted from the bundle; `laya delete --restore` lifts that"
+                self.skips.append(Skipped(item.id, "excluded", detail, recorded=False))
+                continue
             if isinstance(item, Skipped):
-                self.skips.append(item)
+                self.skips.append(redact_skip(item, self.pipeline.redactor))
                 continue
             try:
                 spool.add(item)
@@ -223,12 +264,14 @@ class _Run:
     def build(self, spool: Spool, engine: MapEngine | None, workers: int | None) -> RunReport:
         writer = BundleWriter(self.path)
         count = shard_count(len(spool.digests))
-        self.pipeline = self.pipeline.sized_for(self.lengths)
+        sized = self.pipeline.sized_for(self.lengths)
+        self.sized = sized.chunker is not self.pipeline.chunker
+        self.pipeline = sized
         fingerprint = self.pipeline.fingerprint
         shards = [
             _Shard(
                 index,
-                fingerprint_of([fingerprint, index, [(name, spool.digests[name]) for name in ids]]),
+                shard_inputs(fingerprint, index, [(name, spool.digests[name]) for name in ids]),
                 len(ids),
             )
             for index, ids in enumerate(spool.ids_by_shard(count))
@@ -263,13 +306,18 @@ class _Run:
         found = {
             entry.kind: entry
             for entry in self.old.files
-            if entry.shard == shard.index and entry.inputs == shard.inputs
+            if entry.shard == shard.index
+            and entry.inputs is not None
+            # Behind the inputs of a chunk file stands what its headers hold; see `_headed`.
+            and entry.inputs.partition("-")[0] == shard.inputs
         }
         beside = list(self.pipeline.sidecars)
         kinds = ("documents", "chunks", *beside)
         if not all(kind in found and self._intact(found[kind]) for kind in kinds):
             return None
         if self.pipeline.lexical is not None and not _is_parquet(self._postings(shard)):
+            return None
+        if self.pipeline.graph is not None and not _is_parquet(self._mentions(shard)):
             return None
         sidecars = tuple(found[kind] for kind in beside)
         return _Written(found["documents"], found["chunks"], sidecars)
@@ -288,7 +336,10 @@ class _Run:
             return False
 
     def _postings(self, shard: _Shard) -> Path:
-        return self.cache / "postings" / f"{shard.index:03d}-{shard.inputs}.parquet"
+        return postings_file(self.cache, shard.index, shard.inputs)
+
+    def _mentions(self, shard: _Shard) -> Path:
+        return self.cache / "mentions" / f"{shard.index:03d}-{shard.inputs}.parquet"
 
     def _map(
         self,
@@ -339,21 +390,14 @@ class _Run:
         begin = time.perf_counter()
         documents = pa.concat_tables([part.documents for part in shard.parts])
         chunks = pa.concat_tables([part.chunks for part in shard.parts])
+        bases = accumulate((part.chunks.num_rows for part in shard.parts), initial=0)
+        parts = list(zip(shard.parts, bases, strict=False))  # the last is the number of rows
         if self.pipeline.lexical is not None:
-            parts: list[tuple[pa.Table, int]] = []
-            base = 0
-            for part in shard.parts:
-                if part.postings is not None:
-                    parts.append((part.postings, base))
-                base += part.chunks.num_rows
-            target = self._postings(shard)
-            try:
-                target.parent.mkdir(parents=True, exist_ok=True)
-                temporary = target.with_suffix(".tmp")
-                write_table(merge(parts), temporary)
-                temporary.replace(target)
-            except OSError as error:
-                raise BundleError(f"cannot write {str(target)!r}: {error}") from error
+            postings = [(part.postings, base) for part, base in parts if part.postings is not None]
+            _keep(merge(postings), self._postings(shard))
+        if self.pipeline.graph is not None:
+            mentions = [(part.mentions, base) for part, base in parts if part.mentions is not None]
+            _keep(join_mentions(mentions), self._mentions(shard))
         written = _Written(
             writer.add_table(documents, "documents", shard=shard.index, inputs=shard.inputs),
             writer.add_table(chunks, "chunks", shard=shard.index, inputs=shard.inputs),
@@ -375,6 +419,11 @@ class _Run:
     ) -> Manifest:
         model = self.stack.model
         written = [done[shard.index] for shard in shards]
+        graph: GraphEntry | None = None
+        graph_files: list[FileEntry] = []
+        if self.pipeline.graph is not None and model.graph is not None:
+            stage = self.pipeline.graph
+            written, graph, graph_files = self._graph(writer, shards, written, stage, model.graph)
         files = [item.documents for item in written] + [item.chunks for item in written]
         for beside in zip(*(item.sidecars for item in written), strict=True):
             files += beside
@@ -383,7 +432,7 @@ class _Run:
         terms = 0
         if self.pipeline.lexical is not None and model.signals.bm25 is not None:
             block = model.signals.bm25
-            entries, average = self._lexical(writer, shards, written, chunks)
+            entries, average, lengths = self._lexical(writer, shards, written, chunks)
             files += entries
             terms = entries[0].rows
             bm25 = Bm25Entry(
@@ -394,7 +443,9 @@ class _Run:
                 title_weight=block.title_weight,
                 tokenizer={"provider": block.provider, "config": block.config},
                 tokenizer_fingerprint=self.pipeline.lexical.tokenizer.fingerprint,
+                fields=_bm25_fields(block, lengths) if block.fields else None,
             )
+        files += graph_files
         recorded = [skip for skip in self.skips if skip.recorded]
         if recorded:
             files.append(self._skipped(writer, recorded))
@@ -413,6 +464,9 @@ class _Run:
             bm25=bm25,
             embeddings=self._embeddings(),
             signals=self._signals(),
+            graph=graph,
+            sized_by_corpus=self.sized,
+            excluded=sorted(self.excluded),
             files=files,
         )
 
@@ -445,9 +499,11 @@ class _Run:
                 add(
                     name,
                     signals.sparse,
-                    made.fingerprint,
+                    # A query is encoded by the encoder, and composed as `compose` says.
+                    made.encoder.fingerprint,
                     columns=columns,
-                    dimension=made.dimension,
+                    dimension=made.encoder.dimension,
+                    compose=made.composition,
                 )
             elif isinstance(made, TokenSignal) and signals.multivector:
                 kind = made.kind if isinstance(made, SidecarGenerator) else None
@@ -468,30 +524,120 @@ class _Run:
         shards: Sequence[_Shard],
         written: Sequence[_Written],
         chunks: int,
-    ) -> tuple[list[FileEntry], float]:
-        """The two lexical files, kept when no chunk moved, and the average length."""
+    ) -> tuple[list[FileEntry], float, dict[str, float]]:
+        """The two lexical files, kept when no chunk moved, and the average lengths."""
         inputs = fingerprint_of([shard.inputs for shard in shards])
-        if self.old is not None and self.old.bm25 is not None and not self.full:
-            kept = [
-                entry
-                for kind in ("bm25-terms", "bm25-postings")
-                for entry in self.old.of_kind(kind)
-                if entry.inputs == inputs and self._intact(entry)
-            ]
+        if self.old is not None and self.old.bm25 is not None:
+            kept = self._kept(("bm25-terms", "bm25-postings"), inputs)
             if len(kept) == 2:
-                return kept, self.old.bm25.avg_doc_len
+                known = self.old.bm25.fields or {}
+                lengths = {name: entry.avg_len for name, entry in known.items()}
+                return kept, self.old.bm25.avg_doc_len, lengths
         parts: list[tuple[Path, int]] = []
         base = 0
         for shard, item in zip(shards, written, strict=True):
             parts.append((self._postings(shard), base))
             base += item.chunks.rows
         try:
-            files = write_lexical(writer, parts, chunks, inputs=inputs)
+            fields = () if self.pipeline.lexical is None else self.pipeline.lexical.fields
+            files = write_lexical(writer, parts, chunks, inputs=inputs, fields=fields)
         except (pa.ArrowException, OSError) as error:
             raise BundleError(
                 f"cannot use the cache {str(self.cache)!r}: {error}; delete it and run again"
             ) from error
-        return [files.terms, files.postings], files.average_length
+        return [files.terms, files.postings], files.average_length, files.field_lengths
+
+    def _kept(self, kinds: Sequence[str], inputs: str) -> list[FileEntry]:
+        """The files of these kinds that are there and hold what they should hold."""
+        if self.old is None or self.full:
+            return []
+        return [
+            entry
+            for kind in kinds
+            for entry in self.old.of_kind(kind)
+            if entry.inputs == inputs and self._intact(entry)
+        ]
+
+    def _graph(
+        self,
+        writer: BundleWriter,
+        shards: Sequence[_Shard],
+        written: Sequence[_Written],
+        stage: GraphStage,
+        block: GraphBlock,
+    ) -> tuple[list[_Written], GraphEntry, list[FileEntry]]:
+        """The shards with their headers, and the two graph files, kept when no chunk moved."""
+        begin = time.perf_counter()
+        inputs = fingerprint_of([shard.inputs for shard in shards])
+        whole = all(
+            item.chunks.inputs != shard.inputs for shard, item in zip(shards, written, strict=True)
+        )
+        if self.old is not None and self.old.graph is not None and whole:
+            kept = self._kept(("graph-nodes", "graph-edges"), inputs)
+            if len(kept) == 2:
+                return list(written), self.old.graph, kept
+        parts = []
+        for shard, item in zip(shards, written, strict=True):
+            ids = self._rows(item.chunks, ["record_id", "document_id"]).combine_chunks()
+            columns = (ids[name].combine_chunks() for name in ids.column_names)
+            parts.append(GraphShard(self._mentions(shard), *columns))
+        try:
+            graph = assemble(stage, parts)
+        except (pa.ArrowException, OSError) as error:
+            raise BundleError(
+                f"cannot use the cache {str(self.cache)!r}: {error}; delete it and run again"
+            ) from error
+        headed = [
+            replace(item, chunks=self._headed(writer, shard, item.chunks, graph.header(place)))
+            for place, (shard, item) in enumerate(zip(shards, written, strict=True))
+        ]
+        entries = [
+            writer.add_table(graph.node_table(), "graph-nodes", inputs=inputs),
+            writer.add_table(graph.edge_table(), "graph-edges", inputs=inputs),
+        ]
+        entry = GraphEntry(
+            provider=block.provider,
+            config=block.config,
+            fingerprint=stage.fingerprint,
+            features=[feature.model_dump() for feature in block.features],
+            centrality=stage.features[0].name,
+            nodes=entries[0].rows,
+            edges=entries[1].rows,
+            communities=int(graph.community.max(initial=-1)) + 1,
+        )
+        spent = time.perf_counter() - begin
+        self.seconds["graph"] += spent
+        self.seconds["write"] -= spent  # the caller's stage, which this time is part of
+        return headed, entry, entries
+
+    def _headed(
+        self, writer: BundleWriter, shard: _Shard, entry: FileEntry, header: pa.Array
+    ) -> FileEntry:
+        """The shard's chunk file with this header column instead of the one that it has, if any.
+
+        Headers follow from the whole corpus, the other columns from the shard: the file's `inputs`
+        say both, so that either can be kept while the other changes.
+        """
+        inputs = f"{shard.inputs}-{_digest(header)}"
+        if entry.inputs == inputs:
+            return entry
+        rows = self._rows(entry)
+        if HEADER_COLUMN in rows.column_names:
+            rows = rows.drop_columns([HEADER_COLUMN])
+        column = pa.field(HEADER_COLUMN, CONTEXT_HEADER, nullable=False)
+        # In one piece, whatever the rows were read from: pieces show in a file's pages.
+        table = rows.append_column(column, header).combine_chunks()
+        return writer.add_table(table, "chunks", shard=shard.index, inputs=inputs)
+
+    def _rows(self, entry: FileEntry, columns: list[str] | None = None) -> pa.Table:
+        path = self.path / entry.path
+        try:
+            with pq.ParquetFile(path, page_checksum_verification=True) as file:
+                return file.read(columns=columns)
+        except (pa.ArrowException, OSError) as error:
+            raise BundleError(
+                f"cannot read {str(path)!r}: {error}; build the bundle again with --full"
+            ) from error
 
     def _skipped(self, writer: BundleWriter, skips: Sequence[Skipped]) -> FileEntry:
         rows = [(s.id, s.reason, s.detail, s.bytes, s.digest) for s in skips]
@@ -513,9 +659,10 @@ class _Run:
     def _prune(self, shards: Sequence[_Shard], manifest: Manifest) -> None:
         """Drop from the cache what this bundle has no use for."""
         kept = {self._postings(shard).name for shard in shards}
-        for path in (self.cache / "postings").glob("*"):
-            if path.name not in kept:
-                path.unlink(missing_ok=True)
+        for folder in ("postings", "mentions"):
+            for path in (self.cache / folder).glob("*"):
+                if path.name not in kept:
+                    path.unlink(missing_ok=True)
         current = {self.pipeline.cache_file(name).name for name in self.pipeline.cached}
         for path in self.cache.glob("vectors-*"):
             if path.name.removesuffix("-wal").removesuffix("-shm") not in current:
@@ -568,8 +715,28 @@ def _batches(
 ) -> Iterator[tuple[int, list[SourceDocument]]]:
     for shard in shards:
         documents = spool.shard(shard.index, count)
-        for start in range(0, max(1, len(documents)), _BATCH):
-            yield shard.index, documents[start : start + _BATCH]
+        for start in range(0, max(1, len(documents)), BATCH_DOCUMENTS):
+            yield shard.index, documents[start : start + BATCH_DOCUMENTS]
+
+
+def _keep(table: pa.Table, target: Path) -> None:
+    """Put a table into the cache, whole or not at all."""
+    try:
+        target.parent.mkdir(parents=True, exist_ok=True)
+        temporary = target.with_suffix(".tmp")
+        write_table(table, temporary)
+        temporary.replace(target)
+    except OSError as error:
+        raise BundleError(f"cannot write {str(target)!r}: {error}") from error
+
+
+def _digest(column: pa.Array) -> str:
+    """Sixteen hex digits over the values of a column."""
+    sink = pa.BufferOutputStream()
+    table = pa.table({HEADER_COLUMN: column})
+    with pa.ipc.new_stream(sink, table.schema) as writer:
+        writer.write_table(table)
+    return hashlib.sha256(sink.getvalue()).hexdigest()[:16]
 
 
 def _is_parquet(path: Path) -> bool:

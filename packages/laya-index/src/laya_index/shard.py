@@ -6,9 +6,11 @@ import hashlib
 import os
 import pickle
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from types import TracebackType
 from typing import IO
+
+from laya_signals.component import fingerprint_of
 
 from laya_index.document import SourceDocument
 
@@ -32,6 +34,23 @@ def shard_count(documents: int) -> int:
 def bucket_of(document_id: str) -> int:
     """The first byte of the id's SHA-256; shard `s` of `n` holds buckets `256 s / n` and on."""
     return hashlib.sha256(document_id.encode()).digest()[0]
+
+
+def ids_by_shard(document_ids: Iterable[str], count: int) -> list[list[str]]:
+    """The ids of each of `count` shards, ascending."""
+    width = BUCKETS // count
+    shards: list[list[str]] = [[] for _ in range(count)]
+    for name in sorted(document_ids):
+        shards[bucket_of(name) // width].append(name)
+    return shards
+
+
+def shard_inputs(fingerprint: str, index: int, documents: Iterable[tuple[str, str]]) -> str:
+    """Identifies what a shard's files are made from.
+
+    `fingerprint` is the pipeline's, `documents` are the shard's ids, ascending, with their digests.
+    """
+    return fingerprint_of([fingerprint, index, list(documents)])
 
 
 class Spool:
@@ -71,11 +90,7 @@ class Spool:
 
     def ids_by_shard(self, count: int) -> list[list[str]]:
         """The ids of every shard, ascending."""
-        width = BUCKETS // count
-        shards: list[list[str]] = [[] for _ in range(count)]
-        for name in sorted(self.digests):
-            shards[bucket_of(name) // width].append(name)
-        return shards
+        return ids_by_shard(self.digests, count)
 
     def _spill(self) -> None:
         if self._file is None:

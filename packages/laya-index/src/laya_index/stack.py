@@ -12,6 +12,7 @@ from typing import Any, Literal, TypeVar
 import yaml
 from laya_signals import ConfigError, ProviderBlock, Registry, RegistryError, SignalError
 from laya_signals.component import fingerprint_of
+from laya_signals.sparse import CompositionConfig
 from pydantic import (
     BaseModel,
     ConfigDict,
@@ -40,15 +41,57 @@ class _Block(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
 
+class Bm25FieldBlock(_Block):
+    """How one field counts in BM25F; `b` is the lexical signal's unless it is given here."""
+
+    weight: float = Field(default=1.0, gt=0, le=1000)
+    b: float | None = Field(default=None, ge=0, le=1)
+
+
+class Bm25FieldsBlock(_Block):
+    """The fields that BM25F keeps apart; one that is not named is not searched."""
+
+    title: Bm25FieldBlock | None = None
+    headings: Bm25FieldBlock | None = None
+    content: Bm25FieldBlock | None = None
+
+    @property
+    def named(self) -> dict[str, Bm25FieldBlock]:
+        """The fields that are there, by name."""
+        found = {name: getattr(self, name) for name in type(self).model_fields}
+        return {name: block for name, block in found.items() if block is not None}
+
+    @model_validator(mode="after")
+    def _some(self) -> Bm25FieldsBlock:
+        if not self.named:
+            raise ValueError("name at least one field: title, headings or content")
+        return self
+
+
 class Bm25Block(ProviderBlock):
     """The lexical signal: a tokenizer, and the parameters that queries score with.
 
-    `title_weight` counts each term of the title that many times.
+    `title_weight` counts each term of the title that many times; `bm25f` keeps fields apart
+    instead, each with a weight and a length normalisation of its own.
     """
 
     k1: float = Field(default=1.2, ge=0, allow_inf_nan=False)
     b: float = Field(default=0.75, ge=0, le=1)
     title_weight: int = Field(default=1, ge=0, le=100)
+    bm25f: Bm25FieldsBlock | None = Field(default=None, exclude_if=lambda bm25f: bm25f is None)
+
+    @property
+    def fields(self) -> dict[str, Bm25FieldBlock]:
+        """BM25F's fields by name; none for BM25."""
+        return {} if self.bm25f is None else self.bm25f.named
+
+    @model_validator(mode="after")
+    def _one_weight_for_titles(self) -> Bm25Block:
+        if self.bm25f is not None and self.title_weight != 1:
+            raise ValueError(
+                "with bm25f the title's weight is bm25f.title.weight: drop title_weight"
+            )
+        return self
 
 
 class EmbeddingBlock(ProviderBlock):
@@ -58,6 +101,23 @@ class EmbeddingBlock(ProviderBlock):
     dtype: Literal["float32", "float16"] = Field(
         default="float32", exclude_if=lambda dtype: dtype == "float32"
     )
+
+
+class ComposeBlock(CompositionConfig):
+    """What is added to a sparse encoder's vectors, and with which weights.
+
+    `entities` names the extractor whose mentions in a passage count; `metadata` the keys of a
+    document's metadata whose values do.
+    """
+
+    entities: ProviderBlock | None = None
+    metadata: tuple[str, ...] = ()
+
+
+class SparseBlock(ProviderBlock):
+    """A sparse signal: an encoder, and what its vectors are composed with."""
+
+    compose: ComposeBlock | None = Field(default=None, exclude_if=lambda compose: compose is None)
 
 
 class MultiVectorBlock(ProviderBlock):
@@ -81,7 +141,7 @@ class SignalsBlock(_Block):
 
     bm25: Bm25Block | None = None
     embedding: EmbeddingBlock | None = None
-    sparse: ProviderBlock | None = Field(default=None, exclude_if=_absent)
+    sparse: SparseBlock | None = Field(default=None, exclude_if=_absent)
     multivector: MultiVectorBlock | None = Field(default=None, exclude_if=_absent)
     fde: ProviderBlock | None = Field(default=None, exclude_if=_absent)
     columns: dict[str, ProviderBlock] = Field(default_factory=dict, exclude_if=_absent)
@@ -125,6 +185,26 @@ class SignalsBlock(_Block):
         return self
 
 
+class GraphBlock(ProviderBlock):
+    """The graph of the corpus: an extractor of entities, and what is computed on the graph.
+
+    The first feature is the centrality in context headers. A chunk has at most `max_nodes` nodes
+    and its header names at most `max_neighbors` nodes next to them; a node lists at most
+    `max_evidence` of its documents, an edge so many of its chunks.
+    """
+
+    features: tuple[ProviderBlock, ...] = Field(
+        default=(
+            ProviderBlock(provider="graph_features.pagerank"),
+            ProviderBlock(provider="graph_features.degree"),
+        ),
+        min_length=1,
+    )
+    max_nodes: int = Field(default=32, ge=1, le=1024)
+    max_neighbors: int = Field(default=32, ge=0, le=1024)
+    max_evidence: int = Field(default=16, ge=1, le=1024)
+
+
 class ExportBlock(_Block):
     """Where the bundle goes: a folder of its own, relative to the current one."""
 
@@ -148,6 +228,7 @@ class StackModel(_Block):
     redact: ProviderBlock | None = None
     trust: ProviderBlock = ProviderBlock(provider="trust.manifest")
     signals: SignalsBlock = SignalsBlock()
+    graph: GraphBlock | None = Field(default=None, exclude_if=_absent)
     export: ExportBlock
 
 
@@ -171,14 +252,15 @@ class Stack:
             facts["source"]["config"].pop(place, None)
         return fingerprint_of(facts)
 
-    def build(self, place: Sequence[str], seam: type[T]) -> T:
+    def build(self, place: Place, seam: type[T]) -> T:
         """The component at `place` (`("signals", "bm25")`, say).
 
         Raises `StackError` naming file, line and key when it cannot be built.
         """
         block: Any = self.model
         for key in place:
-            block = block[key] if isinstance(block, Mapping) else getattr(block, key)
+            held = isinstance(block, Mapping | tuple)
+            block = block[key] if held else getattr(block, str(key))
         plain = ProviderBlock(provider=block.provider, config=block.config)
         try:
             return registry.resolve(plain, seam)
@@ -310,7 +392,7 @@ def _apply(data: dict[str, Any], item: str) -> None:
 
 
 # The blocks with settings of their own beside the provider's.
-_BLOCKS = (Bm25Block, EmbeddingBlock, MultiVectorBlock)
+_BLOCKS = (Bm25Block, EmbeddingBlock, SparseBlock, MultiVectorBlock, GraphBlock)
 
 
 def _holder(target: dict[str, Any], key: str, option: str) -> dict[str, Any]:

@@ -5,11 +5,11 @@ import pyarrow as pa
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from laya_index.bundle.schema import POSTING_COLUMNS, write_table
+from laya_index.bundle.schema import POSTING_COLUMNS, posting_columns, write_table
 from laya_index.bundle.writer import BundleWriter
 from laya_index.document import Chunk, OffsetMap, RedactedDocument
 from laya_index.signal import bm25
-from laya_index.signal.bm25 import count_terms, merge, write_lexical
+from laya_index.signal.bm25 import count_fields, count_terms, merge, write_lexical
 from laya_signals.bm25 import inverse_document_frequency
 from laya_signals.tokenize.whitespace import WhitespaceTokenizer
 
@@ -124,3 +124,57 @@ def test_a_title_term_counts_by_its_weight_in_every_chunk(
 def test_no_chunks_have_no_postings() -> None:
     assert merge([]).equals(count_terms([], TOKENIZER, 1))
     assert merge([(count_terms([], TOKENIZER, 1), 0)]).num_rows == 0
+
+
+FIELDS = ("title", "headings", "content")
+FIELD_TEXTS = st.tuples(
+    st.sampled_from(["", "a b", "cc"]),
+    st.lists(st.sampled_from(["a", "b cc", ""]), max_size=3).map(tuple),
+    st.lists(st.sampled_from(["a", "b", "cc", "é"]), max_size=6).map(" ".join),
+)
+
+
+def fielded(title: str, headings: tuple[str, ...], content: str) -> Chunk:
+    document = RedactedDocument("d", content, title, "text/plain", "", {}, "", OffsetMap(), {})
+    return Chunk(document, 0, 0, len(content), content, headings)
+
+
+@given(
+    st.lists(FIELD_TEXTS, max_size=8), st.permutations(FIELDS), st.integers(1, 3), st.integers(0, 8)
+)
+def test_each_field_is_counted_apart_and_merged_like_the_rest(
+    texts: list[tuple[str, tuple[str, ...], str]], order: list[str], count: int, at: int
+) -> None:
+    fields = order[:count]
+    chunks = [fielded(*item) for item in texts]
+    parts = [(count_fields(chunks[:at], TOKENIZER, fields), 0)]
+    parts.append((count_fields(chunks[at:], TOKENIZER, fields), min(at, len(chunks))))
+    merged = merge(parts)
+    assert merged.equals(count_fields(chunks, TOKENIZER, fields))
+    assert merged.schema == posting_columns(fields)
+    expected: dict[str, dict[int, list[int]]] = {}
+    for ordinal, (title, headings, content) in enumerate(texts):
+        words = {"title": title, "headings": " ".join(headings), "content": content}
+        for place, field in enumerate(fields):
+            for term in words[field].split():
+                row = expected.setdefault(term, {}).setdefault(ordinal, [0] * len(fields))
+                row[place] += 1
+    found = {
+        row["term"]: {
+            ordinal: [row[f"{field}_frequencies"][at] for field in fields]
+            for at, ordinal in enumerate(row["ordinals"])
+        }
+        for row in merged.to_pylist()
+    }
+    assert found == expected
+    for row in merged.to_pylist():
+        by_field = zip(*(row[f"{field}_frequencies"] for field in fields), strict=True)
+        assert row["frequencies"] == [sum(counts) for counts in by_field]
+
+
+def test_the_content_alone_is_what_a_title_of_no_weight_leaves() -> None:
+    chunks = [fielded("A t", ("h",), "a b a"), fielded("", (), ""), fielded("x", (), "b")]
+    plain = count_terms(chunks, TOKENIZER, 0)
+    apart = count_fields(chunks, TOKENIZER, ["content"])
+    assert apart.select(plain.column_names).equals(plain)
+    assert apart["content_frequencies"].equals(plain["frequencies"])

@@ -15,16 +15,23 @@ from laya_index.bundle.reader import BundleReader
 from laya_index.bundle.schema import CHUNK_COLUMNS, MULTIVECTOR_COLUMNS
 from laya_index.errors import SignalStageError, StackError
 from laya_index.process import RunReport, cache_folder
+from laya_retrieval import SpladeQueryEncoder
 from laya_signals import signals
 from laya_signals.fde import FdeEncoder
 from laya_signals.multivector import MultiVectorEncoder
-from laya_signals.sparse import SparseEncoder
+from laya_signals.passage import titled
+from laya_signals.sparse import CompositionConfig, SparseEncoder
 
 Run = Callable[..., RunReport]
 Write = Callable[[Path, dict[str, str | bytes]], Path]
 BytesOf = Callable[[Path], dict[str, bytes]]
 
 SPARSE = "signals.sparse={provider: sparse.hashing, config: {vocab_size: 1000}}"
+COMPOSED = (
+    "signals.sparse={provider: sparse.hashing, config: {vocab_size: 1000}, compose: "
+    "{entity_boost: 2, metadata: [topic], "
+    "entities: {provider: 'laya_index.graph.patterns:PatternExtractor'}}}"
+)
 TOKENS = "signals.multivector={provider: multivector.hashing, config: {dimension: 8}}"
 FDE = "signals.fde={provider: fde.muvera, config: {repetitions: 2, k_sim: 2, projection: 4}}"
 NAMED = "signals.embedding_other={provider: encoder.fake, config: {seed: 7}}"
@@ -50,6 +57,7 @@ def root(tmp_path: Path, write: Write) -> Path:
     ("item", "columns", "kinds"),
     [
         (SPARSE, ["sparse_indices", "sparse_values"], []),
+        (COMPOSED, ["sparse_indices", "sparse_values"], []),
         (TOKENS, [], ["multivectors"]),
         (NAMED, ["embedding_other"], []),
         (HALF, ["embedding_half"], []),
@@ -90,9 +98,53 @@ def test_a_bundle_without_generators_does_not_know_that_there_are_any(
 ) -> None:
     run(root, tmp_path / "out")
     text = (tmp_path / "out" / "manifest.json").read_text()
-    for word in ("signals", "dtype", "sparse", "multivector", "fde", "columns"):
+    for word in ("signals", "dtype", "sparse", "multivector", "fde", "columns", "compose"):
         assert f'"{word}"' not in text
     assert not (tmp_path / "out" / "multivectors").exists()
+
+
+def test_a_query_is_composed_as_the_manifest_says(
+    root: Path, tmp_path: Path, write: Write, run: Run
+) -> None:
+    text = "---\ntopic: tax law\n---\nOur report praises Ada Lovelace again.\n"
+    write(root, {"a.md": text})
+    run(root, tmp_path / "out", COMPOSED)
+    with BundleReader.open(tmp_path / "out") as reader:
+        entry = reader.manifest.signals["sparse"]
+        rows = reader.read("chunks").to_pylist()
+    assert entry.compose is not None
+    settings = {key: entry.compose[key] for key in CompositionConfig.model_fields}
+    block = {"provider": entry.provider, "config": entry.config}
+    query = SpladeQueryEncoder(settings | {"model": block})
+    assert query.model.fingerprint == entry.fingerprint
+    [row] = [row for row in rows if row["document_id"] == "a.md"]
+    content = titled(row["title"], row["content"])
+    expected = query.encode(content, entities=[("Ada Lovelace", 0.8)], metadata_terms=["tax law"])
+    assert row["sparse_indices"] == expected.indices.tolist()
+    assert row["sparse_values"] == expected.values.tolist()
+
+
+def test_costly_sparse_vectors_are_kept_between_runs_and_composed_afresh(
+    root: Path, tmp_path: Path, write: Write, run: Run, bytes_of: BytesOf
+) -> None:
+    from laya_index_sparse import CostlySparseEncoder
+
+    encoded = CostlySparseEncoder.encoded
+    costly = COMPOSED.replace("sparse.hashing", "'laya_index_sparse:CostlySparseEncoder'")
+    encoded.clear()
+    run(root, tmp_path / "out", costly)
+    assert len(encoded) == read_manifest(tmp_path / "out").counts.chunks
+    encoded.clear()
+    run(root, tmp_path / "out", costly, "signals.sparse.compose.entity_boost=5")
+    assert encoded == []
+    write(root, {"new.md": "Another page, by Grace Hopper.\n"})
+    run(root, tmp_path / "out", costly)
+    assert len(encoded) == 1
+    run(root, tmp_path / "fresh", costly, workers=2)
+    assert bytes_of(tmp_path / "out") == bytes_of(tmp_path / "fresh")
+    run(root, tmp_path / "cheap", COMPOSED)
+    chunks = [read_manifest(tmp_path / name).of_kind("chunks")[0] for name in ("out", "cheap")]
+    assert chunks[0].sha256 == chunks[1].sha256
 
 
 def test_every_signal_holds_what_its_encoder_says(root: Path, tmp_path: Path, run: Run) -> None:

@@ -48,8 +48,19 @@ class Counts(_Part):
     redactions: dict[str, int]
 
 
+class Bm25FieldEntry(_Part):
+    """How one field counts in BM25F; `avg_len` is its mean number of terms in a chunk."""
+
+    weight: float
+    b: float
+    avg_len: float
+
+
 class Bm25Entry(_Part):
-    """What a query needs to score the lexical signal exactly as it was built."""
+    """What a query needs to score the lexical signal exactly as it was built.
+
+    With `fields` it is BM25F, which `b` and `title_weight` have no part in.
+    """
 
     doc_count: int
     avg_doc_len: float
@@ -58,6 +69,9 @@ class Bm25Entry(_Part):
     title_weight: int
     tokenizer: dict[str, Any]
     tokenizer_fingerprint: str
+    fields: dict[str, Bm25FieldEntry] | None = Field(
+        default=None, exclude_if=lambda fields: fields is None
+    )
 
 
 class EmbeddingEntry(_Part):
@@ -83,7 +97,22 @@ class SignalEntry(_Part):
     fingerprint: str
     columns: list[str] = Field(default_factory=list)
     kind: str | None = Field(default=None, exclude_if=lambda kind: kind is None)
+    #: How sparse vectors were composed with entities and metadata; a query does it the same way.
+    compose: dict[str, Any] | None = Field(default=None, exclude_if=lambda compose: compose is None)
     dimension: int | None = Field(default=None, exclude_if=lambda dimension: dimension is None)
+
+
+class GraphEntry(_Part):
+    """What made the graph, and how large it is; `centrality` is the feature in context headers."""
+
+    provider: str
+    config: dict[str, Any]
+    fingerprint: str
+    features: list[dict[str, Any]]
+    centrality: str
+    nodes: int
+    edges: int
+    communities: int
 
 
 class Manifest(_Part):
@@ -99,6 +128,11 @@ class Manifest(_Part):
     signals: dict[str, SignalEntry] = Field(
         default_factory=dict, exclude_if=lambda signals: not signals
     )
+    graph: GraphEntry | None = Field(default=None, exclude_if=lambda graph: graph is None)
+    #: Whether the chunker looked at the whole corpus before it cut the first document.
+    sized_by_corpus: bool = Field(default=False, exclude_if=lambda sized: not sized)
+    #: Ids of documents that were deleted from the bundle; `process` leaves them out.
+    excluded: list[str] = Field(default_factory=list, exclude_if=lambda excluded: not excluded)
     files: list[FileEntry]
 
     def of_kind(self, kind: str) -> list[FileEntry]:

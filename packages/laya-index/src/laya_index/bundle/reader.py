@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from types import TracebackType
 
@@ -65,20 +65,44 @@ class BundleReader:
 
         Raises `BundleError` when the bundle has no such file, or one cannot be read.
         """
-        entries = self.manifest.of_kind(kind)
-        if not entries:
-            raise BundleError(f"bundle {str(self.path)!r} has no {kind} file")
         tables = []
-        for entry in entries:
-            file = self._files[entry.path]
-            file.seek(0)
+        for entry, file in self._of_kind(kind):
             try:
                 tables.append(pq.read_table(file, columns=columns, page_checksum_verification=True))
             except (pa.ArrowException, OSError) as error:
-                raise BundleError(
-                    f"cannot read {str(self.path / entry.path)!r}: {error}"
-                ) from error
+                raise self._unreadable(entry, error) from error
         return pa.concat_tables(tables)
+
+    def batches(
+        self, kind: str, columns: Sequence[str], *, rows: int = 8192
+    ) -> Iterator[pa.RecordBatch]:
+        """The same rows, at most `rows` at a time: for what does not fit into memory."""
+        for entry, file in self._of_kind(kind):
+            try:
+                parquet = pq.ParquetFile(file, page_checksum_verification=True)
+                yield from parquet.iter_batches(batch_size=rows, columns=list(columns))
+            except (pa.ArrowException, OSError) as error:
+                raise self._unreadable(entry, error) from error
+
+    def schema(self, kind: str) -> pa.Schema:
+        """The columns that all files of one kind have; raises `BundleError` like `read`."""
+        entry, file = next(self._of_kind(kind))
+        try:
+            return pq.read_schema(file)
+        except (pa.ArrowException, OSError) as error:
+            raise self._unreadable(entry, error) from error
+
+    def _of_kind(self, kind: str) -> Iterator[tuple[FileEntry, pa.MemoryMappedFile]]:
+        entries = self.manifest.of_kind(kind)
+        if not entries:
+            raise BundleError(f"bundle {str(self.path)!r} has no {kind} file")
+        for entry in entries:
+            file = self._files[entry.path]
+            file.seek(0)
+            yield entry, file
+
+    def _unreadable(self, entry: FileEntry, error: Exception) -> BundleError:
+        return BundleError(f"cannot read {str(self.path / entry.path)!r}: {error}")
 
     def close(self) -> None:
         """Let go of the files."""

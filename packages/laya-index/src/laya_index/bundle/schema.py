@@ -6,6 +6,7 @@ settings are fixed here, so that the same rows always give the same bytes.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import pyarrow as pa
@@ -99,6 +100,14 @@ POSTING_COLUMNS = pa.schema(
 )
 
 
+def posting_columns(fields: Sequence[str] = ()) -> pa.Schema:
+    """The columns of postings; with BM25F, each field's frequencies behind their sum."""
+    lists = POSTING_COLUMNS.field("frequencies").type
+    return pa.schema(
+        [*POSTING_COLUMNS, *(_required(f"{name}_frequencies", lists) for name in fields)]
+    )
+
+
 #: Rows run beside those of the shard's chunks; a passage without tokens has an empty list.
 MULTIVECTOR_COLUMNS = pa.schema(
     [
@@ -109,6 +118,50 @@ MULTIVECTOR_COLUMNS = pa.schema(
         ),
     ]
 )
+
+#: The last of the chunk columns, where the stack has a graph.
+HEADER_COLUMN = "context_header"
+#: What a chunk is told of the graph: its own nodes, the most prominent first, with their centrality
+#: and community beside them, and the nodes next to these, the closest first.
+CONTEXT_HEADER = pa.struct(
+    [
+        _required("kg_node_ids", pa.list_(_required("item", pa.string()))),
+        _required("neighbor_node_ids", pa.list_(_required("item", pa.string()))),
+        _required("kg_node_centrality", pa.list_(_required("item", pa.float32()))),
+        _required("kg_node_community", pa.list_(_required("item", pa.int32()))),
+    ]
+)
+
+#: Undirected, `source < target`; `evidence` are the first of the `evidence_count` chunks with both.
+EDGE_COLUMNS = pa.schema(
+    [
+        _required("source", pa.string()),
+        _required("target", pa.string()),
+        _required("weight", pa.float64()),
+        _required("evidence", pa.list_(_required("item", pa.string()))),
+        _required("evidence_count", pa.int64()),
+    ]
+)
+
+
+def node_columns(features: Sequence[str]) -> pa.Schema:
+    """The columns of the node file, with one for each feature behind those always there."""
+    return pa.schema(
+        [
+            _required("node_id", pa.string()),
+            _required("type", pa.string()),
+            _required("canonical_name", pa.string()),
+            _required("confidence", pa.float64()),
+            _required("mentions", pa.list_(_required("item", pa.string()))),
+            _required("mention_count", pa.int64()),
+            _required("chunk_count", pa.int64()),
+            _required("source_documents", pa.list_(_required("item", pa.string()))),
+            _required("document_count", pa.int64()),
+            _required("centrality", pa.float64()),
+            _required("community", pa.int32()),
+            *(_required(name, pa.float64()) for name in features),
+        ]
+    )
 
 
 def embedding_field(name: str, dimension: int, dtype: str = "float32") -> pa.Field:

@@ -73,9 +73,17 @@ class CachedGenerator(SignalGenerator, Protocol):
         """One Arrow array per field, from one array per chunk in the shape of `vectors`."""
         ...
 
+    def columns(
+        self,
+        chunks: Sequence[Chunk],  # noqa: ARG002 - for those that override it
+        vectors: Sequence[NDArray[np.float32]],
+    ) -> Sequence[pa.Array]:
+        """What the pipeline asks for: `arrays`, unless the chunks have a say in it too."""
+        return self.arrays(vectors)
+
     def compute(self, chunks: Sequence[Chunk]) -> Sequence[pa.Array]:
         """The columns without a cache."""
-        return self.arrays(self.vectors([chunk.encoder_text for chunk in chunks]))
+        return self.columns(chunks, self.vectors([chunk.encoder_text for chunk in chunks]))
 
 
 @runtime_checkable
