@@ -1,6 +1,7 @@
 from collections.abc import Callable
 from pathlib import Path
 
+import pyarrow as pa
 import pytest
 from laya_index.bundle.manifest import read_manifest
 from laya_index.bundle.reader import BundleReader
@@ -74,3 +75,21 @@ def test_flipped_bits_in_any_page_are_noticed(bundle: Path, kind: str) -> None:
                 assert found.equals(expected)
     assert len(noticed) > 3
     assert all(path.name in message for message in noticed)
+
+
+@pytest.mark.parametrize("rows", [1, 2, 1000])
+def test_batches_are_the_rows_of_a_kind(bundle: Path, rows: int) -> None:
+    columns = ["record_id", "content"]
+    with BundleReader.open(bundle) as reader:
+        batches = list(reader.batches("chunks", columns, rows=rows))
+        assert max(len(batch) for batch in batches) <= rows
+        assert pa.Table.from_batches(batches) == reader.read("chunks", columns)
+
+
+def test_the_schema_of_a_kind(bundle: Path) -> None:
+    with BundleReader.open(bundle) as reader:
+        assert reader.schema("chunks").names == reader.read("chunks").schema.names
+        with pytest.raises(BundleError, match="nonsense"):
+            reader.schema("nonsense")
+        with pytest.raises(BundleError, match="nonsense"):
+            list(reader.batches("nonsense", []))

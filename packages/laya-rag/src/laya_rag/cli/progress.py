@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from types import TracebackType
+from typing import Self
 
 from rich.console import Console
 from rich.progress import (
@@ -20,7 +21,25 @@ from rich.progress import (
 _LINE_EVERY = 10.0
 
 
-class Bars:
+class _Shown:
+    """Shows the progress that a subclass makes, while it is entered."""
+
+    _progress: Progress
+
+    def __enter__(self) -> Self:
+        self._progress.start()
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        self._progress.stop()
+
+
+class Bars(_Shown):
     """One bar a stage: documents done, chunks, rate, time left."""
 
     def __init__(self, console: Console, stack: str) -> None:
@@ -37,18 +56,6 @@ class Bars:
             console=console,
             transient=True,
         )
-
-    def __enter__(self) -> Bars:
-        self._progress.start()
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
-        self._progress.stop()
 
     def stage(self, name: str, total: int | None) -> None:
         """Replace the bar by the next stage's."""
@@ -119,6 +126,31 @@ class Lines:
             f"{self._stack}: {self._name} {self._documents}{of} documents, "
             f"{self._chunks} chunks, {rate:.0f}/s{left}"
         )
+
+
+class Steps(_Shown):
+    """One bar over a known number of stages, named after the one that runs."""
+
+    def __init__(self, console: Console, stack: str, steps: int) -> None:
+        self._stack = stack
+        self._progress = Progress(
+            SpinnerColumn(),
+            TextColumn("{task.description}"),
+            BarColumn(),
+            MofNCompleteColumn(),
+            TimeElapsedColumn(),
+            console=console,
+            transient=True,
+        )
+        # The first stage begins with none done.
+        self._task = self._progress.add_task(stack, total=steps, completed=-1)
+
+    def stage(self, name: str, total: int | None) -> None:  # noqa: ARG002 - a stage is one step
+        """The one before is done."""
+        self._progress.update(self._task, advance=1, description=f"{self._stack}: {name}")
+
+    def advance(self, documents: int, chunks: int) -> None:
+        """Do nothing: a stage is one step."""
 
 
 class Quiet(Lines):
