@@ -14,11 +14,24 @@ import typer
 import typer.main
 from typer.core import TyperGroup
 
+from laya_rag.cli.adjudicate import adjudicate
 from laya_rag.cli.ask import ask
+from laya_rag.cli.chunks import chunks
+from laya_rag.cli.config import config
+from laya_rag.cli.delete import delete
+from laya_rag.cli.doctor import doctor
+from laya_rag.cli.documents import documents
+from laya_rag.cli.extract import extract
+from laya_rag.cli.integrity import integrity
+from laya_rag.cli.mcp import mcp
 from laya_rag.cli.process import process
+from laya_rag.cli.push import push
 from laya_rag.cli.search import search
+from laya_rag.cli.stack import app as stack
+from laya_rag.cli.stats import stats
+from laya_rag.cli.verify import verify
 
-EXIT_CODES = "Exit codes: 0 done, 1 failed, 2 wrong usage, 130 interrupted."
+EXIT_CODES = "Exit codes: 0 done, 1 failed, 2 wrong usage, 3 on demand, 130 interrupted."
 PLUGINS = "laya.commands"
 
 
@@ -67,6 +80,19 @@ app = typer.Typer(
 app.command(epilog=EXIT_CODES)(process)
 app.command(epilog=EXIT_CODES)(search)
 app.command(epilog=EXIT_CODES)(ask)
+app.command(epilog=EXIT_CODES)(extract)
+app.command(epilog=EXIT_CODES)(verify)
+app.command(epilog=EXIT_CODES)(adjudicate)
+app.command(epilog=EXIT_CODES)(stats)
+app.command(epilog=EXIT_CODES)(documents)
+app.command(epilog=EXIT_CODES)(chunks)
+app.command(epilog=EXIT_CODES)(integrity)
+app.command(epilog=EXIT_CODES)(delete)
+app.command(epilog=EXIT_CODES)(push)
+app.command(epilog=EXIT_CODES)(mcp)
+app.command(epilog=EXIT_CODES)(config)
+app.command(epilog=EXIT_CODES)(doctor)
+app.add_typer(stack, name="stack")
 
 
 @app.callback()

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from laya_rag.cli.output import console, fail, print_json, printable, reporting_errors
+from laya_rag.cli.output import console, fail, print_json, printable, reporting_errors, size
 
 if TYPE_CHECKING:
     from laya_index.process import RunReport
@@ -163,8 +163,8 @@ def _details(report: RunReport) -> Iterator[str]:
     """What does not fit the table: the bundle, time by stage, what was left out or replaced."""
     stages = [(k, v) for k, v in report.seconds.items() if k != "total" and v >= 0.05]
     spent = "".join(f", {name} {seconds:.1f} s" for name, seconds in stages)
-    size = f" ({_size(report.bytes)})" if report.bytes else ""
-    yield f"{report.path}{size}{spent}"
+    total = f" ({size(report.bytes)})" if report.bytes else ""
+    yield f"{report.path}{total}{spent}"
     for label, counts in (("skipped", report.skipped), ("redacted", report.redactions)):
         if counts:
             yield f"{label} " + ", ".join(f"{count} {name}" for name, count in counts.items())
@@ -196,12 +196,3 @@ def _as_json(outcome: Outcome) -> dict[str, Any]:
         "redactions": report.redactions,
         "seconds": {name: round(value, 3) for name, value in report.seconds.items()},
     }
-
-
-def _size(count: int) -> str:
-    size = float(count)
-    for unit in ("B", "kB", "MB"):
-        if size < 1000:
-            return f"{size:.0f} {unit}" if unit == "B" else f"{size:.1f} {unit}"
-        size /= 1000
-    return f"{size:.1f} GB"
