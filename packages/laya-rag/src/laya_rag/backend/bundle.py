@@ -2,151 +2,152 @@
 
 from __future__ import annotations
 
+import hashlib
+import threading
+from collections import OrderedDict
 from collections.abc import Mapping
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-from laya_index.bundle.manifest import Manifest
+from laya_index.bundle.manifest import Manifest, read_manifest
 from laya_index.bundle.reader import BundleReader
+from laya_index.process import cache_folder
 from laya_retrieval.candidate import Candidate
-from laya_retrieval.filters import Filter, parse_filter
 from laya_retrieval.retrieve.backend import Capability
 from laya_retrieval.retrieve.query import QueryBundle
-from laya_signals import Encoder, Tokenizer, signals
-from numpy.typing import NDArray
 
-from laya_rag.backend.lexical import LexicalIndex
-from laya_rag.errors import ModelMismatchError
+from laya_rag.access import Access
+from laya_rag.backend import approximate as approximate_search
+from laya_rag.backend.arrays import ArrayFolder
+from laya_rag.backend.build import FIELDS, Progress, write_arrays
+from laya_rag.backend.derived import DerivedCache
+from laya_rag.backend.models import QueryModels
+from laya_rag.backend.scope import Scope
+from laya_rag.backend.snapshot import Snapshot
+from laya_rag.backend.view import BundleView
+from laya_rag.errors import RagError
 
-#: What comes back with each candidate, and what can be filtered by.
-FIELDS = (
-    "document_id",
-    "ordinal",
-    "start",
-    "end",
-    "title",
-    "heading_path",
-    "media_type",
-    "trust_tier",
-    "tenants",
-)
+__all__ = ["FIELDS", "BundleBackend"]
+
+_SEARCH = "search"
+# One byte for every chunk each: enough for the callers of a moment, not for all that ever came.
+_SCOPES = 16
+
+_EVERYTHING = Access(all_tenants=True, min_trust="quarantined")
 
 
 class BundleBackend:
-    """Serves the legs that a bundle has signals for: BM25 over its postings, exact cosine.
+    """A `CorpusBackend` over a bundle as it is when opened.
 
-    It pins the bundle as it is when opened. Texts and vectors are held in memory.
+    Nothing of the corpus is held in memory: the arrays that it is searched with lie in a cache
+    beside the bundle (or in the folder `cache`), made by the first who opens it, and are read from
+    there. `progress` is told what is being made, how many steps are done and how many there are;
+    what it raises ends the work and leaves nothing behind.
 
-    Raises `ManifestError` or `BundleError` when the bundle cannot be read, and
-    `ModelMismatchError`, with both fingerprints, when it was built with a tokenizer or an encoder
-    whose results this installation cannot reproduce.
+    `approximate` says whether vectors are searched by faiss (True) or one and all (False); None
+    leaves it to the size of the corpus, and to whether faiss is installed. Callers who may see only
+    part of the corpus always search exactly.
+
+    Raises `ManifestError` or `BundleError` when the bundle cannot be read, `ModelMismatchError`,
+    with both fingerprints, when it was built with a model whose results this installation cannot
+    reproduce, `CacheError` when the arrays cannot be written anywhere, and `MissingExtraError` when
+    approximate search is asked for without faiss.
     """
 
-    def __init__(self, path: Path) -> None:
-        with BundleReader.open(path) as reader:
-            self.path = path
-            self.manifest: Manifest = reader.manifest
-            table = reader.read("chunks", ["record_id", "content", *FIELDS])
-            self._ids: list[str] = table["record_id"].to_pylist()
-            self._texts = table["content"]
-            self._metadata = {field: table[field] for field in FIELDS}
-            self._tokenizer, self._lexical = self._open_lexical(reader)
-            self._encoder, self._vectors = self._open_vectors(reader)
+    def __init__(
+        self,
+        path: Path,
+        *,
+        approximate: bool | None = None,
+        cache: Path | None = None,
+        progress: Progress | None = None,
+    ) -> None:
+        if approximate:
+            approximate_search.require()
+        self.path = path
+        report = progress if progress is not None else _silent
+        root = (cache if cache is not None else cache_folder(path)) / _SEARCH
+        manifest = read_manifest(path)
+        models = QueryModels.of(manifest, path)
+        derived = DerivedCache(root, identity_of(manifest))
+        arrays = derived.open("arrays", ArrayFolder)
+        if arrays is None:
+            with BundleReader.open(path) as reader:
+                if reader.manifest != manifest:
+                    # A writer was quicker; what it wrote is what is opened.
+                    manifest = reader.manifest
+                    models = QueryModels.of(manifest, path)
+                    derived = DerivedCache(root, identity_of(manifest))
+                fill = partial(write_arrays, reader, progress=report)
+                arrays = derived.build("arrays", fill, ArrayFolder)
+        self._snapshot: Snapshot | None = Snapshot(manifest, arrays, models)
+        if approximate is None:
+            large = manifest.counts.chunks >= approximate_search.FROM_CHUNKS
+            approximate = large and approximate_search.available()
+        if approximate:
+            self._snapshot.open_approximate(derived, report)
+        if read_manifest(path) == manifest:
+            derived.clean()
+        self._manifest = manifest
+        self._identity = identity_of(manifest)
+        self._scopes: OrderedDict[Access, Scope] = OrderedDict()
+        self._lock = threading.Lock()
 
-    def _open_lexical(self, reader: BundleReader) -> tuple[Tokenizer | None, LexicalIndex | None]:
-        entry = self.manifest.bm25
-        if entry is None:
-            return None, None
-        tokenizer = signals.resolve(entry.tokenizer, Tokenizer)
-        self._require("tokenizer", entry.tokenizer_fingerprint, tokenizer.fingerprint)
-        index = LexicalIndex(
-            reader.read("bm25-terms"),
-            reader.read("bm25-postings"),
-            len(self._ids),
-            average_length=entry.avg_doc_len,
-            k1=entry.k1,
-            b=entry.b,
-        )
-        return tokenizer, index
+    @property
+    def manifest(self) -> Manifest:
+        """The manifest of the bundle as it was opened."""
+        return self._manifest
 
-    def _open_vectors(
-        self, reader: BundleReader
-    ) -> tuple[Encoder | None, NDArray[np.float32] | None]:
-        entry = self.manifest.embeddings.get("embedding")
-        if entry is None:
-            return None, None
-        encoder = signals.resolve({"provider": entry.provider, "config": entry.config}, Encoder)
-        self._require("encoder", entry.fingerprint, encoder.fingerprint)
-        column = reader.read("chunks", ["embedding"])["embedding"].combine_chunks()
-        return encoder, column.flatten().to_numpy().reshape(-1, entry.dimension)
+    @property
+    def identity(self) -> str:
+        """The SHA-256 of the manifest's text, in hex digits."""
+        return self._identity
 
-    def _require(self, what: str, built: str, here: str) -> None:
-        if built != here:
-            raise ModelMismatchError(
-                f"bundle {str(self.path)!r} was built with {what} {built}, this installation has "
-                f"{here}; run `laya process` again to rebuild it"
-            )
+    def view(self, access: Access) -> BundleView:
+        """What `access` may see; raises `AccessError` when it may see nothing by rule."""
+        if self._snapshot is None:
+            raise RagError(f"bundle {str(self.path)!r} was closed")
+        with self._lock:
+            scope = self._scopes.pop(access, None)
+        if scope is None:
+            scope = self._scope(self._snapshot, access)
+        with self._lock:
+            self._scopes[access] = scope
+            while len(self._scopes) > _SCOPES:
+                self._scopes.popitem(last=False)
+        return BundleView(self._snapshot, scope)
+
+    def _scope(self, snapshot: Snapshot, access: Access) -> Scope:
+        mask = np.ones(snapshot.chunks, dtype=bool)
+        for rule in access.rules(self.manifest.tenants is not None):
+            mask &= snapshot.columns.matching(rule)
+        return Scope.of(mask, {} if snapshot.lexical is None else snapshot.lexical.lengths)
+
+    def close(self) -> None:
+        """Let go of the bundle; its files stay open as long as somebody holds a view of it."""
+        self._snapshot = None
+        self._scopes.clear()
 
     @property
     def capabilities(self) -> frozenset[Capability]:
-        """BM25 and DENSE where the bundle has the signal; FILTER always."""
-        found = {Capability.FILTER}
-        if self._lexical is not None:
-            found.add(Capability.BM25)
-        if self._vectors is not None:
-            found.add(Capability.DENSE)
-        return frozenset(found)
+        """The legs that the bundle has signals for, and FILTER."""
+        return self.view(_EVERYTHING).capabilities
 
     def query(self, text: str, **options: Any) -> QueryBundle:
         """A query with every signal that this bundle can be searched with."""
-        vector = None
-        if self._encoder is not None and text.strip():
-            vector = self._encoder.encode_queries([text])[0]
-        return QueryBundle(text=text, vector=vector, **options)
+        return self.view(_EVERYTHING).query(text, **options)
 
     def search(self, query: QueryBundle) -> Mapping[str, list[Candidate]]:
-        """The best `query.depth` chunks of every leg, by descending score, ties by id."""
-        allowed = self._allowed(query.filters)
-        legs: dict[str, list[Candidate]] = {}
-        for leg in query.legs(self.capabilities):
-            if leg == Capability.BM25.value and self._lexical and self._tokenizer:
-                scores = self._lexical.scores(self._tokenizer.tokenize(query.text))
-                legs[leg] = self._best(scores, query.depth, allowed & (scores > 0))
-            elif leg == Capability.DENSE.value and self._vectors is not None:
-                if query.vector is None or len(query.vector) != self._vectors.shape[1]:
-                    raise ModelMismatchError(
-                        f"the query's vector has {0 if query.vector is None else len(query.vector)}"
-                        f" components, the bundle's have {self._vectors.shape[1]}"
-                    )
-                legs[leg] = self._best(self._vectors @ query.vector, query.depth, allowed)
-        return legs
+        """Search everything, whoever may see it: for measurements, and behind guards."""
+        return self.view(_EVERYTHING).search(query)
 
-    def _allowed(self, filters: Filter | None) -> NDArray[np.bool_]:
-        """Which chunks match, `(n,)`; raises `FilterError` for a field that chunks lack."""
-        if filters is None:
-            return np.ones(len(self._ids), dtype=bool)
-        parse_filter(filters, fields=FIELDS)
-        wanted = sorted(filters.fields())
-        columns = [self._metadata[field].to_pylist() for field in wanted]
-        rows = zip(*columns, strict=True)
-        return np.fromiter(
-            (filters.matches(dict(zip(wanted, row, strict=True))) for row in rows),
-            dtype=bool,
-            count=len(self._ids),
-        )
 
-    def _best(
-        self, scores: NDArray[np.floating[Any]], depth: int, allowed: NDArray[np.bool_]
-    ) -> list[Candidate]:
-        rows = np.flatnonzero(allowed)
-        if len(rows) > depth:
-            # Everything that ties with the last place competes for it, so that ids decide.
-            threshold = np.partition(scores[rows], len(rows) - depth)[len(rows) - depth]
-            rows = rows[scores[rows] >= threshold]
-        order = sorted(rows.tolist(), key=lambda row: (-float(scores[row]), self._ids[row]))
-        return [self._candidate(row, float(scores[row])) for row in order[:depth]]
+def identity_of(manifest: Manifest) -> str:
+    """The SHA-256 of the manifest's text, in hex digits."""
+    return hashlib.sha256(manifest.to_json().encode("utf-8")).hexdigest()
 
-    def _candidate(self, row: int, score: float) -> Candidate:
-        metadata = {field: column[row].as_py() for field, column in self._metadata.items()}
-        return Candidate(self._ids[row], score, self._texts[row].as_py(), metadata)
+
+def _silent(what: str, done: int, total: int) -> None:
+    """Report nothing."""

@@ -96,6 +96,25 @@ def load(
     return load_settings(file=config, flags=[*flags, *map(Flag.parse, sets or ())])
 
 
+def load_for(
+    *,
+    bundle: str | None,
+    config: Path | None,
+    sets: Sequence[str] | None,
+    tenants: Sequence[str] | None,
+    all_tenants: bool,
+    min_trust: str | None,
+    given: Mapping[str, tuple[str, Any]] | None = None,
+) -> LoadedSettings:
+    """The settings in force, with the options that say which corpus and who asks."""
+    access: dict[str, tuple[str, Any]] = {"--min-trust": ("access.min_trust", min_trust)}
+    if tenants or all_tenants:
+        # Whoever says who asks says all of it, whatever a file says.
+        access["--tenant"] = ("access.tenants", list(tenants or ()))
+        access["--all-tenants"] = ("access.all_tenants", all_tenants)
+    return load(config, sets, {"--bundle": ("bundle", bundle), **access, **(given or {})})
+
+
 def open_engine(
     *,
     bundle: str | None,
@@ -110,12 +129,15 @@ def open_engine(
     """Open the engine with the settings in force; raises as `load` and `Engine.open` do."""
     from laya_rag.engine import Engine
 
-    access: dict[str, tuple[str, Any]] = {"--min-trust": ("access.min_trust", min_trust)}
-    if tenants or all_tenants:
-        # Whoever says who asks says all of it, whatever a file says.
-        access["--tenant"] = ("access.tenants", list(tenants or ()))
-        access["--all-tenants"] = ("access.all_tenants", all_tenants)
-    settings = load(config, sets, {"--bundle": ("bundle", bundle), **access, **given}).settings
+    settings = load_for(
+        bundle=bundle,
+        config=config,
+        sets=sets,
+        tenants=tenants,
+        all_tenants=all_tenants,
+        min_trust=min_trust,
+        given=given,
+    ).settings
     parsed = _parsed(filters)
     started = time.perf_counter()
     with opening() as progress:
