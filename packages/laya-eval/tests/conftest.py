@@ -72,3 +72,25 @@ def labels(tmp_path_factory: pytest.TempPathFactory) -> Path:
         )
     )
     return path
+
+
+@pytest.fixture(scope="session")
+def judged_data(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A BEIR folder over the same coast: queries with two relevant documents, one without."""
+    folder = tmp_path_factory.mktemp("beir")
+    corpus, queries, qrels = [], [], ["query-id\tcorpus-id\tscore"]
+    for place in PLACES:
+        for n, fact in enumerate(FACTS):
+            text = f"The {place} of Westeroog was {fact}."
+            corpus.append({"_id": f"{place}-{n}", "title": place, "text": text})
+            if n % 2 == 0:
+                word = fact.split()[-1]
+                queries.append({"_id": f"{place}{n}", "text": f"{word} things near the {place}"})
+                qrels.append(f"{place}{n}\t{place}-{n}\t2")
+                qrels.append(f"{place}{n}\t{place}-{n + 1}\t1")
+    queries.append({"_id": "none", "text": "volcano"})
+    qrels.append(f"none\t{PLACES[0]}-0\t0")
+    for name, rows in (("corpus.jsonl", corpus), ("queries.jsonl", queries)):
+        (folder / name).write_text("".join(json.dumps(row) + "\n" for row in rows))
+    (folder / "qrels.tsv").write_text("\n".join(qrels) + "\n")
+    return folder

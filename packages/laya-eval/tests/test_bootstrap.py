@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from laya_eval.bootstrap import bootstrap_interval
+from laya_eval.bootstrap import bootstrap_interval, mean_interval
 from laya_eval.errors import MeasureError
 
 VALUES = np.random.default_rng(1).normal(size=80)
@@ -47,3 +47,15 @@ def test_scipy_agrees():
     ).confidence_interval
     ours = bootstrap_interval(mean, 80, resamples=20_000)
     assert (ours.low, ours.high) == pytest.approx((theirs.low, theirs.high), abs=0.01)
+
+
+def test_the_mean_has_the_interval_of_the_general_bootstrap():
+    ours = mean_interval(VALUES, resamples=1200, seed=3)
+    general = bootstrap_interval(mean, 80, resamples=1200, seed=3)
+    assert (ours.low, ours.high) == pytest.approx((general.low, general.high))
+
+
+@pytest.mark.parametrize("wrong", [[], [float("inf")], [[1.0]]])
+def test_a_mean_of_nothing_is_refused(wrong):
+    with pytest.raises(MeasureError, match="bootstrap"):
+        mean_interval(wrong)

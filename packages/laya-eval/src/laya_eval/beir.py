@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-import gzip
-import json
-from collections.abc import Iterator
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
-from laya_eval.errors import EvalError
+from laya_eval.errors import DataError
+from laya_eval.reading import file_sha256, json_objects, numbered_lines
 
+#: Query id to document id to grade; a document is relevant from grade 1 on.
+Qrels = Mapping[str, Mapping[str, int]]
 
-class DataError(EvalError):
-    """A data set's file is missing or malformed; the message names file and line."""
+_QUERIES = ("queries.jsonl", "queries.jsonl.gz")
+_CORPUS = ("corpus.jsonl", "corpus.jsonl.gz")
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,29 +27,82 @@ class Judged:
     queries: dict[str, str]
     qrels: dict[str, dict[str, int]]
 
+    @property
+    def without_relevant(self) -> list[str]:
+        """The queries for which no document is relevant: no measure of retrieval is defined."""
+        return [name for name, grades in self.qrels.items() if max(grades.values()) <= 0]
 
-def load_judged(folder: Path) -> Judged:
-    """The queries and judgements in `folder`: `queries.jsonl[.gz]` and `qrels.tsv`.
 
-    Judgements may also lie in `qrels/test.tsv`, as BEIR ships them. Raises `DataError`.
+def load_judged(folder: Path, *, split: str = "test") -> Judged:
+    """The queries of `folder` (`queries.jsonl[.gz]`) and the judgements of one split.
+
+    Judgements lie in `qrels/SPLIT.tsv`, as BEIR ships them, or beside the queries: `qrels.tsv` for
+    `test`, `qrels_SPLIT.tsv` for another split. Raises `DataError`, naming file and line.
     """
-    qrels: dict[str, dict[str, int]] = {}
-    path = _first(folder, "qrels.tsv", "qrels/test.tsv")
-    for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), start=1):
-        cells = line.split("\t")
-        if number == 1 and not cells[-1].lstrip("-").isdigit():
-            continue  # the header
-        if len(cells) != 3 or not cells[2].lstrip("-").isdigit():
-            raise DataError(f"{path}:{number}: query id, document id and grade are wanted")
-        qrels.setdefault(cells[0], {})[cells[1]] = int(cells[2])
-    texts = {
-        row["_id"]: row["text"]
-        for row in _rows(_first(folder, "queries.jsonl", "queries.jsonl.gz"))
-    }
+    qrels = load_qrels(_qrels_file(folder, split))
+    texts: dict[str, str] = {}
+    seen: dict[str, str] = {}
+    for place, row in json_objects(_first(folder, *_QUERIES)):
+        if not all(isinstance(row.get(key), str | int) for key in ("_id", "text")):
+            raise DataError(f"{place}: no JSON object with _id and text")
+        name = str(row["_id"])
+        if name in seen:
+            raise DataError(f"{place}: query {name!r} was already given at {seen[name]}")
+        seen[name] = place
+        texts[name] = str(row["text"])
     missing = sorted(qrels.keys() - texts.keys())
     if missing:
         raise DataError(f"{folder}: query {missing[0]!r} is judged but has no text")
     return Judged({name: texts[name] for name in qrels}, qrels)
+
+
+def load_qrels(path: Path) -> dict[str, dict[str, int]]:
+    """Judgements from a file of `query id`, `document id` and `grade`, parted by tabs.
+
+    The first line may be a header. Raises `DataError` for a line of another shape, for a pair that
+    is judged twice, and for a file without judgements.
+    """
+    qrels: dict[str, dict[str, int]] = {}
+    for number, (place, line) in enumerate(numbered_lines(path)):
+        cells = line.split("\t")
+        if number == 0 and not _is_grade(cells[-1]):
+            continue  # the header
+        if len(cells) != 3 or not _is_grade(cells[2]):
+            raise DataError(f"{place}: query id, document id and grade are wanted, tabs between")
+        add_grade(qrels, place, cells[0], cells[1], cells[2])
+    if not qrels:
+        raise DataError(f"{path}: it has no judgements")
+    return qrels
+
+
+def add_grade(
+    qrels: dict[str, dict[str, int]], place: str, query: str, document: str, grade: str
+) -> None:
+    """Put one judgement into `qrels`; raises `DataError` for a pair that has one already."""
+    grades = qrels.setdefault(query, {})
+    if document in grades:
+        raise DataError(f"{place}: document {document!r} was already judged for query {query!r}")
+    grades[document] = int(grade)
+
+
+def corpus_file(folder: Path) -> Path:
+    """The folder's `corpus.jsonl[.gz]`; raises `DataError` when it has none."""
+    return _first(folder, *_CORPUS)
+
+
+def data_hashes(folder: Path, *, split: str = "test") -> dict[str, str]:
+    """The SHA-256 of each file that a measurement reads, by its name in the folder.
+
+    The corpus is among them where the folder has it. Raises `DataError`.
+    """
+    files = [_first(folder, *_QUERIES), _qrels_file(folder, split)]
+    files += [folder / name for name in _CORPUS if (folder / name).exists()]
+    return {path.relative_to(folder).as_posix(): file_sha256(path) for path in sorted(files)}
+
+
+def _qrels_file(folder: Path, split: str) -> Path:
+    beside = "qrels.tsv" if split == "test" else f"qrels_{split}.tsv"
+    return _first(folder, beside, f"qrels/{split}.tsv")
 
 
 def _first(folder: Path, *names: str) -> Path:
@@ -59,12 +112,5 @@ def _first(folder: Path, *names: str) -> Path:
     raise DataError(f"{folder}: no {' or '.join(names)}")
 
 
-def _rows(path: Path) -> Iterator[dict[str, Any]]:
-    opener = gzip.open if path.suffix == ".gz" else open
-    with opener(path, "rt", encoding="utf-8") as file:
-        for number, line in enumerate(file, start=1):
-            try:
-                row = json.loads(line)
-                yield {"_id": str(row["_id"]), "text": str(row["text"])}
-            except (ValueError, KeyError, TypeError) as error:
-                raise DataError(f"{path}:{number}: no JSON object with _id and text") from error
+def _is_grade(cell: str) -> bool:
+    return cell.strip().removeprefix("-").isdecimal()

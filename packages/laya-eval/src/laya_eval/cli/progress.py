@@ -5,8 +5,12 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from typing import TYPE_CHECKING
 
 from laya_rag.cli.output import console
+
+if TYPE_CHECKING:
+    from laya_rag.cli.progress import Bars, Lines, Quiet
 
 _LINE_EVERY = 10.0
 
@@ -25,6 +29,17 @@ def counting(what: str, total: int, *, quiet: bool = False) -> Iterator[Callable
             yield lambda: progress.advance(task)
     else:
         yield _lines(what, total)
+
+
+@contextmanager
+def indexing(what: str, *, quiet: bool = False) -> Iterator[Bars | Lines | Quiet]:
+    """Yields the progress of a bundle that is built; writes to standard error."""
+    from laya_rag.cli.progress import Bars, Lines, Quiet
+
+    screen = console(stderr=True)
+    kind = Quiet if quiet else Bars if screen.is_terminal else Lines
+    with kind(screen, what) as progress:
+        yield progress
 
 
 def _lines(what: str, total: int) -> Callable[[], None]:

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import gzip
 import json
-import zlib
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
@@ -12,8 +10,9 @@ from typing import Any
 
 from laya_signals.component import fingerprint_of
 
-from laya_eval.beir import DataError, load_judged
-from laya_eval.errors import LabelsError
+from laya_eval.beir import load_judged
+from laya_eval.errors import DataError, LabelsError
+from laya_eval.reading import numbered_lines
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,14 +109,11 @@ def _checked(rows: Iterator[tuple[str, LabelledQuery]], path: Path) -> Labels:
 
 
 def _file(path: Path) -> Iterator[tuple[str, LabelledQuery]]:
-    opener = gzip.open if path.suffix == ".gz" else open
     try:
-        with opener(path, "rt", encoding="utf-8-sig") as file:
-            for number, line in enumerate(file, start=1):
-                if line.strip():
-                    yield f"{path}:{number}", _label(line, f"{path}:{number}", str(number))
-    except (OSError, EOFError, UnicodeDecodeError, zlib.error) as error:
-        raise LabelsError(f"{path}: it cannot be read: {error}") from error
+        for place, line in numbered_lines(path):
+            yield place, _label(line, place, place.rpartition(":")[2])
+    except DataError as error:
+        raise LabelsError(str(error)) from error
 
 
 def _label(line: str, place: str, number: str) -> LabelledQuery:

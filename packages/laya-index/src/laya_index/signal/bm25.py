@@ -206,24 +206,36 @@ def _blocks(parts: Sequence[tuple[Path, int]], schema: pa.Schema) -> Iterator[pa
         )
         for path, base in parts
     ]
-    buffers: list[pa.Table | None] = [_next(batches, schema) for batches, _ in readers]
-    while any(buffer is not None for buffer in buffers):
+    buffers: list[pa.Table | None] = [None] * len(readers)
+    while True:
+        # All are filled up each time, so that each step gets on by about `rows` of every part.
+        buffers = [
+            _filled(buffer, batches, schema, rows)
+            for buffer, (batches, _) in zip(buffers, readers, strict=True)
+        ]
+        if all(buffer is None for buffer in buffers):
+            return
         # Every term up to the least "last term in memory" is complete in memory.
         bound = min(buffer["term"][-1].as_py() for buffer in buffers if buffer is not None)
         ready: list[tuple[pa.Table, int]] = []
         for index, buffer in enumerate(buffers):
             if buffer is None:
                 continue
-            batches, base = readers[index]
             split = pc.sum(pc.less_equal(buffer["term"], bound)).as_py() or 0
-            ready.append((buffer.slice(0, split).combine_chunks(), base))
-            rest = buffer.slice(split)
-            buffers[index] = rest if rest.num_rows else _next(batches, schema)
+            ready.append((buffer.slice(0, split).combine_chunks(), readers[index][1]))
+            buffers[index] = buffer.slice(split)
         yield merge(ready)
 
 
-def _next(batches: Iterator[pa.RecordBatch], schema: pa.Schema) -> pa.Table | None:
-    for batch in batches:
-        if batch.num_rows:
-            return pa.Table.from_batches([batch.cast(schema)])
-    return None
+def _filled(
+    buffer: pa.Table | None, batches: Iterator[pa.RecordBatch], schema: pa.Schema, rows: int
+) -> pa.Table | None:
+    """`buffer` with further batches until it has `rows` rows; None when there is nothing left."""
+    tables = [] if buffer is None else [buffer]
+    while sum(table.num_rows for table in tables) < rows:
+        batch = next(batches, None)
+        if batch is None:
+            break
+        tables.append(pa.Table.from_batches([batch.cast(schema)]))
+    found = pa.concat_tables(tables) if tables else None
+    return found if found is not None and found.num_rows else None

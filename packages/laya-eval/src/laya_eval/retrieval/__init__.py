@@ -1,0 +1,1 @@
+"""How well a corpus is searched: systems, their rankings, and a report of them."""
