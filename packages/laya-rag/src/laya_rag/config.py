@@ -72,13 +72,13 @@ class SearchSettings(_Table):
     """`search.*`: the first stage."""
 
     #: Candidates to take from each leg.
-    depth: int = Field(default=20, ge=1)
+    depth: int = Field(default=100, ge=1)
     #: Passages to keep at the end.
     keep: int = Field(default=5, ge=1)
     #: Only these legs; null for all that the corpus has signals for.
     legs: Names | None = None
-    #: How legs become one list: `fuser.rrf`, `fuser.weighted` or `fuser.log_odds`.
-    fuser: ProviderBlock = ProviderBlock(provider="fuser.rrf")
+    #: How legs become one list: `fuser.weighted`, `fuser.rrf` or `fuser.log_odds`.
+    fuser: ProviderBlock = ProviderBlock(provider="fuser.weighted")
     #: Weight by leg; one that is not named gets 1, or what its kind of encoder is worth.
     weights: dict[str, Annotated[NonNegativeFloat, Field(allow_inf_nan=False)]] = {}
     #: Compare vectors approximately; null leaves it to the size of the corpus, or to the store.

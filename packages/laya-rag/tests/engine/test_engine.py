@@ -62,7 +62,7 @@ def test_search_says_what_each_leg_gave() -> None:
 def test_the_legs_and_weights_of_the_settings_are_used() -> None:
     result = engine(search__legs=["bm25"], search__weights={"bm25": 2.0}).search("tide")
     assert result.weights == {"bm25": 2.0}
-    assert result.passages[0].legs[0].contribution == pytest.approx(2 / 61)
+    assert result.passages[0].legs[0].contribution == pytest.approx(2.0)
 
 
 @pytest.mark.parametrize("fuser", ["fuser.rrf", "fuser.weighted", "fuser.log_odds"])
@@ -207,7 +207,7 @@ def test_the_configuration_has_a_fingerprint_that_follows_what_decides() -> None
     for changes in (
         {"search__keep": 4},
         {"search__depth": 7},
-        {"search__fuser": {"provider": "fuser.weighted"}},
+        {"search__fuser": {"provider": "fuser.rrf"}},
         {"search__weights": {"dense": 0.5}},
         {"gate__relevance": 0.4},
         {"gate__candidates": 4},

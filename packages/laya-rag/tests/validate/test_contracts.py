@@ -176,6 +176,7 @@ def test_a_file_that_the_manifest_does_not_name_is_told(copied: Path, problems: 
         (time.time_ns(), "is the time of the run"),
         (os.uname().nodename, "is this machine's name"),
     ],
+    ids=["this file", "a folder at home", "a date", "seconds", "nanoseconds", "the host"],
 )
 def test_a_manifest_says_nothing_about_its_machine(
     value: Any, said: str, copied: Path, problems: Problems, tamper: SimpleNamespace

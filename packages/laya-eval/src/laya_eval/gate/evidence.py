@@ -7,13 +7,16 @@ from dataclasses import dataclass
 from typing import Any
 
 from laya_rag.backend.bundle import BundleBackend
+from laya_rag.config import SearchSettings
+from laya_rag.engine.second import component_fingerprint
 from laya_rag.errors import RagError
 from laya_retrieval.candidate import Candidate
-from laya_retrieval.fuse.rrf import RrfFuser
 from laya_retrieval.gate.laya import LayaGate
 from laya_retrieval.guard import Guard, TenantFilter, TrustFilter
+from laya_retrieval.registry import resolve_fuser
 from laya_retrieval.retrieve.pipeline import OrchestrationPipeline, retrieve
 from laya_signals.component import fingerprint_of
+from laya_signals.registry import ProviderBlock
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,7 +24,7 @@ class EvidenceSettings:
     """How candidates are found; the defaults are those of `laya ask`."""
 
     #: Candidates to take from each leg.
-    depth: int = 20
+    depth: int = SearchSettings().depth
     #: Fused candidates that the gate reads.
     candidates: int = 20
     #: Only these legs; None for all that the bundle has signals for.
@@ -33,7 +36,7 @@ class EvidenceSettings:
 
 
 class EvidencePipeline:
-    """All legs of a bundle, fused by reciprocal rank; with `relevance`, sifted by a decision model.
+    """All legs of a bundle, fused as `laya ask` does; with `relevance`, sifted by a decision model.
 
     The fused candidates carry `metadata["fusion"]`, the sifted ones `metadata["laya_relevance"]`
     too. Raises `RagError` for a bundle that keeps tenants apart when none is named.
@@ -57,8 +60,12 @@ class EvidencePipeline:
                 f"bundle {str(backend.path)!r} keeps tenants apart: name one with --tenant, "
                 "or see everything with --all-tenants"
             )
+        block = SearchSettings().fuser
+        self._fuser = resolve_fuser(
+            ProviderBlock(provider=block.provider, config={**block.config, "explain": True})
+        )
         self._pipeline = OrchestrationPipeline(
-            fuser=RrfFuser(explain=True),
+            fuser=self._fuser,
             final_top_k=self.settings.candidates,
             guards=guards,
         )
@@ -83,7 +90,7 @@ class EvidencePipeline:
             "depth": self.settings.depth,
             "candidates": self.settings.candidates,
             "min_trust": self.settings.min_trust,
-            "fuser": RrfFuser(explain=True).fingerprint,
+            "fuser": component_fingerprint(self._fuser),
             "relevance": None if self.relevance is None else self.relevance.fingerprint,
         }
 
