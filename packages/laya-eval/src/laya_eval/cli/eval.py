@@ -17,7 +17,7 @@ from laya_eval.cli.poison import poison
 from laya_eval.cli.progress import counting, indexing
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     from laya_eval.comparison import Comparison
     from laya_eval.retrieval.evaluation import Evaluation, Measurement
@@ -245,18 +245,27 @@ def check(
     """Compute a report afresh, and fail unless every byte of it is the same.
 
     Data, corpus and configuration are compared first, so that a stale report is refused at once
-    with the name of what changed. The bundle of a stack is brought up to date before that.
+    with the name of what changed. The bundle of a stack is brought up to date before that. Of the
+    page that `laya inspect build` wrote, sources, vectors and every copy are compared.
 
     Examples:
         laya eval check .laya/eval/scifact
 
         laya eval check .laya/eval/scifact --data /mnt/beir/scifact --json
 
+        laya eval check docs/inspectable
+
     """
     from laya_eval.heavy import heavy_job
+    from laya_eval.inspect.check import STACK, check_site, is_inspectable
     from laya_eval.retrieval.check import check_files, check_inputs, read_report, settings_of
     from laya_eval.retrieval.report import report_files
 
+    if is_inspectable(report):
+        if data is not None:
+            raise typer.BadParameter("--data is for reports of `laya eval run`")
+        _print_fresh(report, check_site(report, target or STACK), as_json=as_json)
+        return
     known = read_report(report)
     settings = settings_of(known)
     facts = {key: known[key] for key in ("target", "sets", "data")}
@@ -274,10 +283,7 @@ def check(
             found = measurement.run(advance=advance)
         files = report_files(measurement, measurement.measure(found), facts)
     check_files(report, files)
-    if as_json:
-        print_json({"report": str(report), "fresh": True, "files": sorted(files)})
-    else:
-        console().print(f"{report} is fresh: {len(files)} files, every byte the same.")
+    _print_fresh(report, files, as_json=as_json)
 
 
 app.command(
@@ -339,6 +345,14 @@ def _write(
         path.unlink()
     checkpoint.discard()
     return evaluation
+
+
+def _print_fresh(report: Path, files: Iterable[str], *, as_json: bool) -> None:
+    names = sorted(files)
+    if as_json:
+        print_json({"report": str(report), "fresh": True, "files": names})
+    else:
+        console().print(f"{report} is fresh: {len(names)} files, every byte the same.")
 
 
 def _blocks(define: Sequence[str]) -> dict[str, dict[str, Any]]:
