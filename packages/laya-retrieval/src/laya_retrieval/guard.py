@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
+from dataclasses import field as made
 from typing import Protocol, runtime_checkable
 
 from laya_retrieval.candidate import Candidate
@@ -41,6 +42,8 @@ class TenantFilter:
     tenants: str | Collection[str] | None
     field: str = "tenants"
     shared: Collection[str] = ()
+    #: The same rule in the filter language, for a backend that filters inside its search.
+    expression: Filter = made(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         for label, given in (("tenants", self.tenants), ("shared", self.shared)):
@@ -49,18 +52,14 @@ class TenantFilter:
                 if not isinstance(name, str) or not name:
                     raise FilterError(f"{label}: a tenant is a non-empty text, not {name!r}")
             object.__setattr__(self, label, tuple(sorted(set(names))))
+        own = tuple(self.tenants or ())
+        wanted = tuple(sorted({*own, *self.shared})) if own else ()
+        object.__setattr__(self, "expression", Comparison(Operator.IN, self.field, wanted))
 
     @property
     def name(self) -> str:
         """`tenant`."""
         return "tenant"
-
-    @property
-    def expression(self) -> Filter:
-        """The same rule in the filter language, for a backend that filters inside its search."""
-        own = tuple(self.tenants or ())
-        wanted = tuple(sorted({*own, *self.shared})) if own else ()
-        return Comparison(Operator.IN, self.field, wanted)
 
     def permits(self, candidate: Candidate) -> bool:
         """Whether one of the candidate's tenants is among the caller's."""
@@ -82,23 +81,21 @@ class TrustFilter:
     minimum: str = "untrusted"
     field: str = "trust_tier"
     tiers: Sequence[str] = ("quarantined", "untrusted", "trusted")
+    #: The same rule in the filter language, for a backend that filters inside its search.
+    expression: Filter = made(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         if self.minimum not in self.tiers:
             raise FilterError(
                 f"unknown trust tier {self.minimum!r}; known are {', '.join(self.tiers)}"
             )
+        allowed = tuple(self.tiers[list(self.tiers).index(self.minimum) :])
+        object.__setattr__(self, "expression", Comparison(Operator.IN, self.field, allowed))
 
     @property
     def name(self) -> str:
         """`trust`."""
         return "trust"
-
-    @property
-    def expression(self) -> Filter:
-        """The same rule in the filter language, for a backend that filters inside its search."""
-        allowed = tuple(self.tiers[list(self.tiers).index(self.minimum) :])
-        return Comparison(Operator.IN, self.field, allowed)
 
     def permits(self, candidate: Candidate) -> bool:
         """Whether the candidate's tier is known and high enough."""

@@ -1,1 +1,1 @@
-"""Benchmarks: `python -m laya_eval.bench.<name>` prints what it measured."""
+"""Benchmarks: what `laya bench` runs, each in a module with one function `measure`."""

@@ -1,30 +1,23 @@
 """How fast chunkers cut, and whether questions find the passage that answers them.
 
-`python -m laya_eval.bench.chunking FOLDER` cuts long documents with our chunkers and, when they are
-installed, with langchain-text-splitters and chonkie, and asks all of them the same questions
-(`uv run --with langchain-text-splitters --with chonkie …`). FOLDER holds `docs_full.jsonl.gz`
-(`_id`, `title`, `text`) and `queries.jsonl.gz` (`text`, `type`: a document's id, `spans`: the
-characters of it that answer).
-
-Each chunker's passages are ranked by the same BM25 and read from the best down, what was read
-before counted once, until the reader has seen `--budget` characters; so no chunker gains by the
-size or the number of its passages. Recall is the share of a question's gold characters that were
-seen, precision their share of what was seen. Peers overlap by whole sentences or paragraphs only,
-so by less than they are asked to; `chars/char` says how much text each one stores.
+The quality of passages is measured where the data has gold spans: `docs_full.jsonl.gz` (`_id`,
+`title`, `text`) and `queries.jsonl.gz` (`text`, `type`: a document's id, `spans`: the characters of
+it that answer). Each chunker's passages are ranked by the same BM25 and read from the best down,
+what was read before counted once, until the reader has seen `BUDGET` characters; so no chunker
+gains by the size or the number of its passages. Recall is the share of a question's gold characters
+that were seen, precision their share of what was seen. Peers overlap by whole sentences or
+paragraphs only, so by less than they are asked to; `chars/char` says how much text each one stores.
 """
 
 from __future__ import annotations
 
-import argparse
 import gzip
 import json
 import statistics
-import sys
-import time
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from importlib import import_module
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -37,9 +30,78 @@ from laya_index.document import OffsetMap, RedactedDocument
 from laya_signals.bm25 import inverse_document_frequency, saturation
 from laya_signals.tokenize.word import WordTokenizer
 
+from laya_eval.bench import synthetic
+from laya_eval.bench.peers import CHONKIE, SPLITTERS
+from laya_eval.bench.row import Row
+from laya_eval.bench.setup import Setup
+from laya_eval.bench.timing import race
+from laya_eval.errors import BenchError, MissingPeerError
+
 Interval = tuple[int, int]
+#: What a passage holds, what neighbours share, and what is read for a question, in characters.
+CHARS, OVERLAP, BUDGET = 1200, 400, 6000
+SPANS = "docs_full.jsonl.gz"
 #: From a text to the `start, end` of its passages.
 Cutter = Callable[[str], list[Interval]]
+
+
+def measure(setup: Setup) -> Iterator[Row]:
+    """Passages of 1,200 characters, overlap 400; every side cuts the same long documents."""
+    with_spans = setup.data is not None and (setup.data / SPANS).exists()
+    corpus = load_corpus(setup.data) if setup.data is not None and with_spans else None
+    texts = list(corpus.texts.values()) if corpus else _documents(setup)
+    own = {
+        "chunker.paragraph": ours(ParagraphChunker(chars=CHARS, overlap=OVERLAP)),
+        "chunker.paragraph, half the overlap": ours(
+            ParagraphChunker(chars=CHARS, overlap=OVERLAP // 2)
+        ),
+        "chunker.paragraph, no overlap": ours(ParagraphChunker(chars=CHARS, overlap=0)),
+        "chunker.tokens": ours(TokensChunker()),
+    }
+    theirs: dict[str, Cutter] = {}
+    for peer, make in ((SPLITTERS, _langchain), (CHONKIE, _chonkie)):
+        try:
+            found = make()
+        except MissingPeerError as error:
+            yield peer.missing("cut into passages", "MB/s", None, error)
+            continue
+        for name, cut in found.items():
+            theirs[f"{peer.name}, {name}"] = cut
+    cutters = {**own, **theirs}
+    for name, cut in cutters.items():
+        _check(name, cut, texts)
+    speeds = megabytes_per_second(cutters, texts, setup.of(5, 2, 1))
+    first = next(iter(own))
+    for name in theirs:
+        yield Row("cut into passages", "MB/s", speeds[first], name, speeds[name], f"ours: {first}")
+    for name in list(own)[1:]:
+        yield Row(f"cut into passages, {name}", "MB/s", speeds[name])
+    if corpus is not None:
+        for name, cut in own.items():
+            yield _quality_row(corpus, name, cut, "")
+        for name, cut in theirs.items():
+            yield _quality_row(corpus, first, own[first], name, cut)
+
+
+def _documents(setup: Setup) -> list[str]:
+    """Long documents made of the words of a hundred short ones each."""
+    texts = list(setup.corpus(setup.of(5000, 2000, 60)).texts.values())
+    return [synthetic.prose(texts[n : n + 100]) for n in range(0, min(len(texts), 1000), 100)]
+
+
+def _quality_row(
+    corpus: Corpus, name: str, cut: Cutter, peer: str, other: Cutter | None = None
+) -> Row:
+    own = quality(corpus, cut, BUDGET)
+    theirs = None if other is None else quality(corpus, other, BUDGET)
+    shown = theirs or own
+    note = f"{'' if theirs is None else 'theirs: '}{shown.passages} passages, "
+    note += f"{shown.duplication:.2f} chars/char, {shown.whole:.3f} of gold spans whole, "
+    note += f"precision {shown.precision:.4f}"
+    recall = None if theirs is None else theirs.recall
+    return Row(
+        f"gold characters in {BUDGET:,} read, {name}", "recall", own.recall, peer, recall, note
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,34 +161,45 @@ def ours(chunker: Chunker) -> Cutter:
     return cut
 
 
-def peers(chars: int, overlap: int) -> dict[str, Cutter]:
-    """The splitters that are installed, with the same size and, where they have it, overlap."""
-    found: dict[str, Cutter] = {}
-    try:
-        langchain = import_module("langchain_text_splitters")
-    except ImportError:
-        pass
-    else:
-        splitter = langchain.RecursiveCharacterTextSplitter(
-            chunk_size=chars, chunk_overlap=overlap, add_start_index=True
-        )
-        found["langchain recursive"] = lambda text: [
-            (item.metadata["start_index"], item.metadata["start_index"] + len(item.page_content))
+def _langchain() -> dict[str, Cutter]:
+    splitter = SPLITTERS.load().RecursiveCharacterTextSplitter(
+        chunk_size=CHARS, chunk_overlap=OVERLAP, add_start_index=True
+    )
+    return {
+        "recursive": lambda text: [
+            (
+                item.metadata["start_index"],
+                item.metadata["start_index"] + len(item.page_content),
+            )
             for item in splitter.create_documents([text])
         ]
-    try:
-        chonkie = import_module("chonkie")
-    except ImportError:
-        return found
-    recursive = chonkie.RecursiveChunker(tokenizer="character", chunk_size=chars)
-    sentence = chonkie.SentenceChunker(
-        tokenizer="character", chunk_size=chars, chunk_overlap=overlap
-    )
-    for name, chunker in (("recursive", recursive), ("sentence", sentence)):
-        found[f"chonkie {name}"] = lambda text, chunker=chunker: [  # type: ignore[misc]
+    }
+
+
+def _chonkie() -> dict[str, Cutter]:
+    chonkie = CHONKIE.load()
+    chunkers = {
+        "recursive": chonkie.RecursiveChunker(tokenizer="character", chunk_size=CHARS),
+        "sentence": chonkie.SentenceChunker(
+            tokenizer="character", chunk_size=CHARS, chunk_overlap=OVERLAP
+        ),
+    }
+    return {
+        name: lambda text, chunker=chunker: [  # type: ignore[misc]
             (item.start_index, item.end_index) for item in chunker.chunk(text)
         ]
-    return found
+        for name, chunker in chunkers.items()
+    }
+
+
+def _check(name: str, cut: Cutter, texts: Sequence[str]) -> None:
+    """Raises `BenchError` unless the passages hold all of the texts but spaces."""
+    for text in texts:
+        left = np.array([not character.isspace() for character in text])
+        for start, end in cut(text):
+            left[start:end] = False
+        if left.any():
+            raise BenchError(f"{name} leaves out character {int(left.argmax())} of a text")
 
 
 def quality(corpus: Corpus, cut: Cutter, budget: int) -> Quality:
@@ -207,50 +280,15 @@ class _Bm25:
         return order
 
 
-def megabytes_per_second(cut: Cutter, texts: Sequence[str], rounds: int = 5) -> float:
-    """UTF-8 megabytes cut in a second: the median of `rounds`, after one to warm up."""
-    size = sum(len(text.encode()) for text in texts) / 1e6
-    times = []
-    for _ in range(rounds + 1):
-        begin = time.perf_counter()
+def megabytes_per_second(
+    cutters: Mapping[str, Cutter], texts: Sequence[str], rounds: int = 5
+) -> dict[str, float]:
+    """UTF-8 megabytes that each cuts in a second, in the best of `rounds`; they take turns."""
+
+    def cut_all(cut: Cutter) -> None:
         for text in texts:
             cut(text)
-        times.append(time.perf_counter() - begin)
-    return size / statistics.median(times[1:])
 
-
-def main(arguments: Sequence[str] | None = None) -> None:
-    """Print a row per chunker."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
-    parser.add_argument("folder", type=Path, help="a data set with gold character spans")
-    parser.add_argument("--chars", type=int, default=1200, help="size of a passage")
-    parser.add_argument("--overlap", type=int, default=400, help="what neighbours share")
-    parser.add_argument("--budget", type=int, default=6000, help="characters read per question")
-    parser.add_argument("--rounds", type=int, default=5, help="repetitions of each timing")
-    options = parser.parse_args(arguments)
-    corpus = load_corpus(options.folder)
-    chars, overlap = options.chars, options.overlap
-    cutters = {
-        "chunker.paragraph": ours(ParagraphChunker(chars=chars, overlap=overlap)),
-        "chunker.paragraph, half of it": ours(ParagraphChunker(chars=chars, overlap=overlap // 2)),
-        "chunker.paragraph, no overlap": ours(ParagraphChunker(chars=chars, overlap=0)),
-        "chunker.tokens": ours(TokensChunker()),
-        **peers(chars, overlap),
-    }
-    write = sys.stdout.write
-    write(
-        f"{len(corpus.texts)} documents, {len(corpus.questions)} questions; passages of {chars} "
-        f"characters, overlap {overlap}; {options.budget} characters read per question\n"
-        f"{'':30} passages  chars/char   whole  recall  precision    MB/s\n"
-    )
-    for name, cut in cutters.items():
-        row = quality(corpus, cut, options.budget)
-        speed = megabytes_per_second(cut, list(corpus.texts.values()), options.rounds)
-        write(
-            f"{name:30} {row.passages:8}  {row.duplication:10.2f}  {row.whole:6.3f}  "
-            f"{row.recall:6.3f}  {row.precision:9.4f}  {speed:6.2f}\n"
-        )
-
-
-if __name__ == "__main__":
-    main()
+    size = sum(len(text.encode()) for text in texts) / 1e6
+    times = race({name: partial(cut_all, cut) for name, cut in cutters.items()}, rounds=rounds)
+    return {name: 1e3 * size / spent for name, spent in times.items()}

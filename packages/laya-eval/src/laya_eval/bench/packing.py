@@ -1,20 +1,14 @@
-"""How close packing comes to the optimum, and how long it takes.
-
-`python -m laya_eval.bench.packing` packs random instances of 100 candidates and compares each
-with HiGHS, an exact solver (`uv run --with highspy …`; without it only times are printed). With
-`--tokenizer FILE --texts FILE…` it also measures the heuristic token counter against a real one.
-"""
+"""Packing passages into a budget: how close to the optimum, and how fast, against HiGHS."""
 
 from __future__ import annotations
 
-import argparse
+import os
 import statistics
 import sys
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
-from importlib import import_module
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -22,10 +16,18 @@ import numpy.typing as npt
 from laya_retrieval.candidate import Candidate
 from laya_retrieval.process.knapsack import solve
 from laya_retrieval.process.pack import Packer
-from laya_retrieval.tokens import heuristic_tokens
+
+from laya_eval.bench.peers import HIGHS
+from laya_eval.bench.row import Row
+from laya_eval.bench.setup import Setup
+from laya_eval.bench.timing import median_ms
+from laya_eval.errors import BenchError, MissingPeerError
 
 Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
+
+# HiGHS proves its bound to a relative gap of 1e-4.
+_GAP = 1e-4
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -38,17 +40,47 @@ class Instance:
     penalties: Floats
 
 
-@dataclass(frozen=True, slots=True)
-class Comparison:
-    """One instance: objective ÷ the solver's upper bound (1.0 is optimal), and both times.
+def measure(setup: Setup) -> Iterator[Row]:
+    """Random instances of 100 candidates, for each share of similar pairs and each budget."""
+    items = setup.of(100, 100, 12)
+    for density in setup.of((0.0, 0.01, 0.03, 0.1), (0.0, 0.03), (0.1,)):
+        for share in (0.1, 0.3):
+            task = f"pack {items}, {density:.0%} of pairs alike, budget {share:.0%}"
+            yield _compared(
+                task,
+                [random_instance(s, density, share, items) for s in range(setup.of(12, 2, 1))],
+            )
+    pool = text_pool(setup.of(100, 100, 10))
+    for budget in (1000, 4000, 100_000):
+        packer = Packer(budget=budget)
+        result = packer.pack("q", pool)
+        taken = median_ms(lambda packer=packer: packer.pack("q", pool))  # type: ignore[misc]
+        note = f"{len(result.candidates)} packed, {result.method}"
+        yield Row(f"pack {len(pool)} texts of 150 words, {budget:,} tokens", "ms", taken, note=note)
 
-    `ratio` and `solver_ms` are None without the solver. Times are wall-clock milliseconds.
-    """
 
-    ratio: float | None
-    exact: bool
-    packer_ms: float
-    solver_ms: float | None
+def _compared(task: str, instances: list[Instance]) -> Row:
+    """Raises `BenchError` for a result beyond the bound, or one called exact that falls short."""
+    own, theirs, shares = [], [], []
+    exact = 0
+    for instance in instances:
+        started = time.perf_counter()
+        solution = solve(instance.values, instance.costs, instance.capacity, instance.penalties)
+        own.append(1e3 * (time.perf_counter() - started))
+        exact += solution.exact
+        try:
+            highs = HIGHS.load()
+        except MissingPeerError as error:
+            return HIGHS.missing(task, "ms", own[0], error)
+        started = time.perf_counter()
+        bound = _highs_bound(highs, instance)
+        theirs.append(1e3 * (time.perf_counter() - started))
+        shares.append(solution.objective / bound)
+        if shares[-1] > 1 + 1e-6 or (solution.exact and shares[-1] < 1 - 2 * _GAP):
+            raise BenchError(f"{task}: our objective is {shares[-1]:.6f} of the bound of HiGHS")
+    note = f"of the optimum at least {min(shares):.4f}, mean {statistics.fmean(shares):.5f}; "
+    note += f"{exact} of {len(instances)} exact"
+    return Row(task, "ms", statistics.median(own), HIGHS.name, statistics.median(theirs), note)
 
 
 def random_instance(seed: int, density: float, share: float, n: int = 100) -> Instance:
@@ -64,27 +96,24 @@ def random_instance(seed: int, density: float, share: float, n: int = 100) -> In
     return Instance(values, costs, int(costs.sum() * share), penalties)
 
 
-def compare(instance: Instance, time_limit: float = 20.0) -> Comparison:
-    """Solve an instance with ours and, when highspy is installed, with HiGHS.
-
-    The bound of HiGHS is that of its linearisation, after `time_limit` seconds at the latest, so
-    the ratio never flatters.
-    """
-    started = time.perf_counter()
-    solution = solve(instance.values, instance.costs, instance.capacity, instance.penalties)
-    packer_ms = (time.perf_counter() - started) * 1000
+@contextmanager
+def _without_banner() -> Iterator[None]:
+    """HiGHS greets on standard output, past Python's, before it can be told not to."""
+    sys.stdout.flush()
+    saved = os.dup(1)
     try:
-        highspy = import_module("highspy")
-    except ImportError:
-        return Comparison(None, solution.exact, packer_ms, None)
-    started = time.perf_counter()
-    bound = _highs_bound(highspy, instance, time_limit)
-    solver_ms = (time.perf_counter() - started) * 1000
-    return Comparison(solution.objective / bound, solution.exact, packer_ms, solver_ms)
+        with open(os.devnull, "w") as nowhere:  # noqa: PTH123 - a device, not a path
+            os.dup2(nowhere.fileno(), 1)
+        yield
+    finally:
+        os.dup2(saved, 1)
+        os.close(saved)
 
 
-def _highs_bound(highspy: Any, instance: Instance, time_limit: float) -> float:
-    model = highspy.Highs()
+def _highs_bound(highspy: Any, instance: Instance, time_limit: float = 20.0) -> float:
+    """The bound of its linearisation, after `time_limit` seconds at the latest: no flattery."""
+    with _without_banner():
+        model = highspy.Highs()
     model.setOptionValue("output_flag", False)
     model.setOptionValue("time_limit", time_limit)
     model.setOptionValue("threads", 1)
@@ -113,79 +142,3 @@ def text_pool(n: int = 100, words: int = 150, copies: float = 0.2) -> list[Candi
             text = [f"word{number}" for number in draws.integers(0, 5000, words)]
         texts.append(text)
     return [Candidate(f"c{i:03}", 1 / (60 + i), " ".join(text)) for i, text in enumerate(texts)]
-
-
-def median_ms(work: Callable[[], object], repeats: int = 15) -> float:
-    """The median wall-clock time of `work` in milliseconds, after one run to warm up."""
-    work()
-    times = []
-    for _ in range(repeats):
-        started = time.perf_counter()
-        work()
-        times.append((time.perf_counter() - started) * 1000)
-    return statistics.median(times)
-
-
-def heuristic_error(tokenizer: Path, texts: Sequence[Path], characters: int = 1500) -> list[float]:
-    """Heuristic ÷ real tokens for each piece of `characters` characters of the texts."""
-    real = import_module("tokenizers").Tokenizer.from_file(str(tokenizer))
-    real.no_truncation()
-    real.no_padding()
-    ratios = []
-    for path in texts:
-        text = path.read_text(encoding="utf-8")
-        for start in range(0, len(text), characters):
-            piece = text[start : start + characters]
-            tokens = len(real.encode(piece, add_special_tokens=False).ids)
-            if tokens:
-                ratios.append(heuristic_tokens(piece) / tokens)
-    return ratios
-
-
-def main(arguments: Sequence[str] | None = None) -> None:
-    """Print the comparison with the exact solver, then the time of whole packs."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--instances", type=int, default=4, help="random instances per row")
-    parser.add_argument("--tokenizer", type=Path, help="a tokenizer.json to count against")
-    parser.add_argument("--texts", type=Path, nargs="*", default=[], help="text files to count")
-    options = parser.parse_args(arguments)
-    write = sys.stdout.write
-
-    write("100 candidates; objective / upper bound of HiGHS (1.0 = optimal)\n")
-    write("density  budget  exact   worst     mean  ours ms  HiGHS ms\n")
-    for density in (0.0, 0.01, 0.03, 0.1):
-        for share in (0.1, 0.3):
-            rows = [
-                compare(random_instance(seed, density, share)) for seed in range(options.instances)
-            ]
-            ratios = [row.ratio for row in rows if row.ratio is not None]
-            solver = [row.solver_ms for row in rows if row.solver_ms is not None]
-            write(
-                f"{density:7.2f}  {share:5.0%}  {sum(row.exact for row in rows):>2}/{len(rows)}"
-                f"  {min(ratios, default=float('nan')):7.5f}"
-                f"  {statistics.fmean(ratios) if ratios else float('nan'):7.5f}"
-                f"  {statistics.median(row.packer_ms for row in rows):7.1f}"
-                f"  {statistics.median(solver) if solver else float('nan'):8.1f}\n"
-            )
-
-    pool = text_pool()
-    for budget in (1000, 4000, 100_000):
-        packer = Packer(budget=budget)
-        result = packer.pack("q", pool)
-        taken = median_ms(lambda packer=packer: packer.pack("q", pool))  # type: ignore[misc]
-        write(
-            f"Packer(budget={budget}) on 100 texts of 150 words: {taken:.1f} ms, "
-            f"{len(result.candidates)} packed, {result.method}\n"
-        )
-
-    if options.tokenizer:
-        ratios = heuristic_error(options.tokenizer, options.texts)
-        spread = statistics.quantiles(ratios, n=20)
-        write(
-            f"heuristic / real tokens over {len(ratios)} pieces: "
-            f"mean {statistics.fmean(ratios):.3f}, 5 % {spread[0]:.3f}, 95 % {spread[-1]:.3f}\n"
-        )
-
-
-if __name__ == "__main__":
-    main()

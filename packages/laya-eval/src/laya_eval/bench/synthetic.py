@@ -94,7 +94,9 @@ def _pieces() -> tuple[list[str], list[str]]:
 def vocabulary() -> list[str]:
     """`WORDS` different words by rank: whole words, then compounds of a word and an ending."""
     words, endings = _pieces()
-    compounds = (words[n * 7919 % len(words)] + endings[n * 104_729 % len(endings)] for n in count())
+    compounds = (
+        words[n * 7919 % len(words)] + endings[n * 104_729 % len(endings)] for n in count()
+    )
     found = dict.fromkeys(words)
     while len(found) < WORDS:
         found[next(compounds)] = None

@@ -1,13 +1,8 @@
-"""How long it takes to check a 2,000-word answer against 10 passages.
-
-`python -m laya_eval.bench.verification` prints medians in milliseconds.
-"""
+"""How long it takes to check a 2,000-word answer against 10 passages."""
 
 from __future__ import annotations
 
-import argparse
-import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 
 import numpy as np
@@ -17,11 +12,33 @@ from laya_retrieval.sentences import split_sentences
 from laya_retrieval.verify.citations import verify_citations
 from laya_retrieval.verify.injection import scan_injection
 
-from laya_eval.bench.packing import median_ms
+from laya_eval.bench.row import Row
+from laya_eval.bench.setup import Setup
+from laya_eval.bench.timing import median_ms
 
 _WORDS = """revenue tax report quarter growth margin market region price cost capital labour trade
 energy supply demand policy budget export import rate bond yield index asset share profit loss
 forecast survey sample trial patient dose effect group study model result figure table""".split()
+
+
+def measure(setup: Setup) -> Iterator[Row]:
+    """Medians of each check; what it found is beside it."""
+    pool = passages()
+    text = answer(pool, setup.of(2000, 2000, 100))
+    counts = verify_citations(text, pool).counts
+    note = f"{counts.claims} claims, {counts.citations} citations, {counts.quotes} quotes, "
+    note += f"{counts.numbers} numbers"
+    checks: dict[str, Callable[[], object]] = {
+        f"verify the citations of {len(text.split()):,} words": partial(
+            verify_citations, text, pool
+        ),
+        "of which split sentences": partial(split_sentences, text),
+        f"scan {len(pool)} passages for instructions": partial(scan_injection, pool),
+        "extract an answer": partial(extract_answer, "revenue and tax growth", pool),
+    }
+    for number, (task, work) in enumerate(checks.items()):
+        spent = median_ms(work, setup.of(15, 5, 1))
+        yield Row(task, "ms", spent, note=note if number == 0 else "")
 
 
 def passages(n: int = 10, words: int = 200) -> list[Candidate]:
@@ -57,31 +74,3 @@ def answer(pool: Sequence[Candidate], words: int = 2000) -> str:
     return "\n\n".join(
         " ".join(sentences[start : start + 5]) for start in range(0, len(sentences), 5)
     )
-
-
-def main(arguments: Sequence[str] | None = None) -> None:
-    """Print the counts of one report and the time of each check."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--words", type=int, default=2000, help="length of the answer")
-    options = parser.parse_args(arguments)
-    pool = passages()
-    text = answer(pool, options.words)
-    counts = verify_citations(text, pool).counts
-    write = sys.stdout.write
-    write(
-        f"answer of {len(text.split())} words, {len(pool)} passages: {counts.claims} claims, "
-        f"{counts.citations} citations, {counts.quotes} quotes ({counts.quotes_found} found), "
-        f"{counts.numbers} numbers ({counts.numbers_found} found)\n"
-    )
-    checks: dict[str, Callable[[], object]] = {
-        "verify_citations": partial(verify_citations, text, pool),
-        "of which split_sentences": partial(split_sentences, text),
-        "scan_injection": partial(scan_injection, pool),
-        "extract_answer": partial(extract_answer, "revenue and tax growth", pool),
-    }
-    for name, work in checks.items():
-        write(f"{name:>25}: {median_ms(work):6.1f} ms\n")
-
-
-if __name__ == "__main__":
-    main()

@@ -43,7 +43,11 @@ class Parts:
 
     def fuser(self, settings: Settings) -> Fuser:
         """The fuser, told to explain its scores: a rank without its reasons is no evidence."""
-        return _resolved_with(settings.search.fuser, {"explain": True}, resolve_fuser)
+        block = settings.search.fuser
+        return self._once(
+            f"fuser {fingerprint_of(block.model_dump())}",
+            lambda: _resolved_with(block, {"explain": True}, resolve_fuser),
+        )
 
     def gate(self, settings: Settings, cancel: CancelToken) -> Gate | None:
         """The gate of one question, able to stop between two calls of its model; None when off."""

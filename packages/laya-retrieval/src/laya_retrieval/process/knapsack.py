@@ -30,7 +30,7 @@ LARGEST_TABLE = 40_000_000
 
 _EPSILON = 1e-12
 
-# The search. Measured on random instances of 100 items by `laya_eval.bench.packing`: fewer rows or
+# The search. Measured on random instances of 100 items by `laya bench packing`: fewer rows or
 # rounds lose some tenths of a percent, more of them gain less than one tenth.
 _ROWS = 64
 _ROUNDS = 20
