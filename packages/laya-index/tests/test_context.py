@@ -3,10 +3,11 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from laya_index.bundle.cache import cache_folder
 from laya_index.bundle.reader import BundleReader
 from laya_index.context import Breadcrumb, Context, LedChunk
 from laya_index.document import Chunk, OffsetMap, RedactedDocument
-from laya_index.process import RunReport, cache_folder
+from laya_index.process import RunReport
 from laya_signals.passage import titled
 
 Run = Callable[..., RunReport]

@@ -12,10 +12,11 @@ from pathlib import Path
 
 import pytest
 import yaml
+from laya_index.bundle.cache import cache_folder
 from laya_index.bundle.lock import writer_lock
 from laya_index.bundle.reader import BundleReader
 from laya_index.errors import LockedError
-from laya_index.process import cache_folder, process
+from laya_index.process import process
 from laya_index.stack import Stack
 
 BytesOf = Callable[[Path], dict[str, bytes]]

@@ -8,12 +8,13 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from laya_index import shard as sharding
 from laya_index.bundle import writer as bundle_writer
+from laya_index.bundle.cache import cache_folder
 from laya_index.bundle.lock import writer_lock
 from laya_index.bundle.manifest import FILE_NAME, read_manifest
 from laya_index.bundle.reader import BundleReader
 from laya_index.delete import delete, restore
 from laya_index.errors import BundleError, LockedError, ManifestError, UnknownDocumentError
-from laya_index.process import RunReport, cache_folder
+from laya_index.process import RunReport
 
 Run = Callable[..., RunReport]
 Write = Callable[[Path, dict[str, str | bytes]], Path]
@@ -25,6 +26,8 @@ EVERY_SIGNAL = (
     "signals.fde={provider: fde.muvera}",
 )
 FIELDS = "{title: {weight: 2, b: 0.5}, headings: {}, content: {}}"
+GRAPH = ["graph.provider=graph.patterns"]
+LIMITED = [*GRAPH, "graph.max_nodes=3", "graph.max_neighbors=2", "graph.max_evidence=1"]
 BM25F = [f"signals.bm25={{provider: tokenizer.word, bm25f: {FIELDS}}}"]
 MAIL = "Write to someone@example.org about the tide.\n"
 
@@ -42,6 +45,20 @@ def corpus(count: int) -> dict[str, str | bytes]:
         for n in range(count)
     }
     return {**files, "picture.bin": b"\x00\x01\x02", "empty.md": ""}
+
+
+#: An acronym with two meanings and entities that few documents have: what one of them says decides
+#: what others hold.
+PHRASES = ["Ada Lovelace", "Charles Babbage", "Difference Engine (DE)", "DE", "Dread Empire (DE)"]
+PHRASES += ["snake_case", "[that](../a/000.md)", "mail a@example.com", "\n\n# Ada Lovelace\n\n"]
+
+
+def linked(texts: list[list[str]]) -> dict[str, str | bytes]:
+    """A document of each list of phrases."""
+    return {
+        f"{'ab'[n % 2]}/{n:03d}.md": f"with {n} " + " and ".join(phrases)
+        for n, phrases in enumerate(texts)
+    }
 
 
 def listed(bundle: Path, excluded: list[str]) -> dict[str, bytes]:
@@ -112,6 +129,52 @@ def test_deleting_equals_a_fresh_build_without_and_process_keeps_it_so(
         assert bytes_of(out) == expected
 
 
+@pytest.mark.slow
+@settings(max_examples=40, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(
+    texts=st.lists(st.lists(st.sampled_from(PHRASES), max_size=12), min_size=1, max_size=12),
+    shard=st.sampled_from([1, 2, 5, 1024]),
+    chosen=st.sets(st.integers(0, 11), min_size=1),
+    sets=st.sampled_from([GRAPH, LIMITED]),
+    data=st.data(),
+)
+def test_deleting_from_a_bundle_with_a_graph_equals_a_fresh_build_without(
+    tmp_path_factory: pytest.TempPathFactory,
+    run: Run,
+    write: Write,
+    bytes_of: BytesOf,
+    texts: list[list[str]],
+    shard: int,
+    chosen: set[int],
+    sets: list[str],
+    data: st.DataObject,
+) -> None:
+    folder = tmp_path_factory.mktemp("delete")
+    files = linked(texts)
+    gone = sorted({sorted(files)[n % len(files)] for n in chosen})
+    first = data.draw(st.integers(0, len(gone)))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(sharding, "SHARD_DOCUMENTS", shard)
+        root = write(folder / "all", files)
+        out = folder / "out"
+        run(root, out, *sets)
+        for part in (gone[:first], gone[first:]):
+            delete(out, part)
+        (folder / "rest").mkdir()
+        run(write(folder / "rest", without(files, gone)), folder / "fresh", *sets)
+        expected = listed(folder / "fresh", gone)
+        assert bytes_of(out) == expected
+        # The mentions are those of a run, too: it finds nothing to do.
+        kept, fresh = (
+            {path.name: path.read_bytes() for path in (cache_folder(it) / "mentions").iterdir()}
+            for it in (out, folder / "fresh")
+        )
+        assert kept == fresh
+        assert run(root, out, *sets).state == "unchanged"
+        run(root, out, *sets, full=True)
+        assert bytes_of(out) == expected
+
+
 def test_shards_are_joined_where_documents_became_few(
     tmp_path: Path,
     run: Run,
@@ -145,12 +208,13 @@ def test_pages_break_where_a_fresh_build_breaks_them(
 
 
 @pytest.mark.parametrize(
-    "sets", [["signals.bm25=null"], ["signals.embedding=null"], BM25F, EVERY_SIGNAL]
+    "sets",
+    [["signals.bm25=null"], ["signals.embedding=null"], BM25F, EVERY_SIGNAL, GRAPH, LIMITED],
 )
 def test_whatever_signals_a_bundle_has(
     tmp_path: Path, run: Run, write: Write, bytes_of: BytesOf, sets: list[str]
 ) -> None:
-    files = corpus(4)
+    files = {**corpus(4), **linked([PHRASES[:4], PHRASES[1:5], PHRASES[3:4]])}
     run(write(tmp_path / "all", files), tmp_path / "out", *sets)
     delete(tmp_path / "out", ["a/000.md"])
     run(write(tmp_path / "rest", without(files, ["a/000.md"])), tmp_path / "fresh", *sets)
@@ -255,6 +319,61 @@ def test_passages_sized_by_the_corpus_cannot_be_kept(
     assert delete(tmp_path / "out", ["a/000.md"], next_run=True).state == "unchanged"
     assert run(tmp_path / "in", tmp_path / "out", "chunk.chars=auto").removed == 1
     assert "a/000.md" not in ids(tmp_path / "out")
+
+
+@pytest.mark.parametrize("lost", ["all", "mentions"])
+def test_a_graph_whose_mentions_are_lost_needs_a_run_first(
+    tmp_path: Path, run: Run, write: Write, bytes_of: BytesOf, lost: str
+) -> None:
+    root, out = write(tmp_path / "in", corpus(3)), tmp_path / "out"
+    run(root, out, *GRAPH)
+    cache = cache_folder(out)
+    shutil.rmtree(cache if lost == "all" else cache / lost)
+    before = bytes_of(out)
+    for dry in (True, False):
+        with pytest.raises(BundleError, match=r"mention.*run `laya process` first"):
+            delete(out, ["a/000.md"], dry_run=dry)
+    assert bytes_of(out) == before
+    assert run(root, out, *GRAPH).state == "unchanged"
+    assert delete(out, ["a/000.md"]).deleted == ("a/000.md",)
+
+
+def test_a_damaged_cache_of_mentions_is_named(
+    tmp_path: Path, run: Run, write: Write, bytes_of: BytesOf
+) -> None:
+    run(write(tmp_path / "in", corpus(3)), tmp_path / "out", *GRAPH)
+    (path,) = (cache_folder(tmp_path / "out") / "mentions").iterdir()
+    path.write_bytes(b"garbage")
+    before = (tmp_path / "out" / FILE_NAME).read_bytes()
+    with pytest.raises(BundleError, match=f"{path.name}.*delete it and run"):
+        delete(tmp_path / "out", ["a/000.md"])
+    assert (tmp_path / "out" / FILE_NAME).read_bytes() == before
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"max_nodes": 7}, "another release"),
+        ({"provider": "graph.nothing"}, "unknown provider 'graph.nothing'"),
+    ],
+)
+def test_a_graph_that_cannot_be_made_here_is_refused(
+    tmp_path: Path,
+    run: Run,
+    write: Write,
+    bytes_of: BytesOf,
+    change: dict[str, object],
+    message: str,
+) -> None:
+    out = tmp_path / "out"
+    run(write(tmp_path / "in", corpus(3)), out, *GRAPH)
+    data = json.loads((out / FILE_NAME).read_text())
+    data["graph"].update(change)
+    (out / FILE_NAME).write_text(json.dumps(data))
+    before = bytes_of(out)
+    with pytest.raises(BundleError, match=message):
+        delete(out, ["a/000.md"])
+    assert bytes_of(out) == before
 
 
 def test_files_made_from_all_documents_cannot_be_kept(out: Path) -> None:

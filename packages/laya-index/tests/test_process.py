@@ -11,6 +11,7 @@ import pyarrow.parquet as pq
 import pytest
 from laya_index import shard as sharding
 from laya_index.bundle import writer as bundle_writer
+from laya_index.bundle.cache import cache_folder
 from laya_index.bundle.lock import writer_lock
 from laya_index.bundle.manifest import read_manifest
 from laya_index.bundle.reader import BundleReader
@@ -21,7 +22,7 @@ from laya_index.errors import (
     SourceError,
     StackError,
 )
-from laya_index.process import RunReport, cache_folder
+from laya_index.process import RunReport
 from laya_signals.passage import titled
 
 Run = Callable[..., RunReport]

@@ -3,9 +3,10 @@
 What is left is byte for byte the bundle that a run over a source without these documents builds,
 and it lists their ids: the next `process` leaves them out although the source still has them.
 
-Nothing is computed again. Rows of the shards that lose a document, or that are joined because the
-corpus became small enough, are copied from the bundle's own files; their postings are read off the
-bundle's; everything else is kept.
+No document is looked at again. Rows of the shards that lose a document, or that are joined because
+the corpus became small enough, are copied from the bundle's own files; their postings are read off
+the bundle's; everything else is kept. A graph is put together again from what the cache says that
+the documents mention.
 """
 
 from __future__ import annotations
@@ -21,31 +22,44 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
+from laya_signals import SignalError
 from laya_signals.component import fingerprint_of
 from numpy.typing import NDArray
 
+from laya_index.bundle.cache import cache_folder, keep_table, mentions_file, postings_file
 from laya_index.bundle.lock import writer_lock
-from laya_index.bundle.manifest import Bm25Entry, FileEntry, Manifest, read_manifest
+from laya_index.bundle.manifest import (
+    Bm25Entry,
+    FileEntry,
+    GraphEntry,
+    Manifest,
+    read_manifest,
+)
 from laya_index.bundle.reader import BundleReader
-from laya_index.bundle.schema import SIDECAR_KINDS, posting_columns, write_table
+from laya_index.bundle.schema import HEADER_COLUMN, SIDECAR_KINDS, posting_columns
 from laya_index.bundle.writer import BundleWriter
 from laya_index.errors import BundleError, UnknownDocumentError
+from laya_index.graph.assemble import GraphStage
+from laya_index.graph.entity import EntityExtractor
+from laya_index.graph.features import GraphFeature
+from laya_index.graph.mentions import MENTION_COLUMNS, read_mentions
+from laya_index.graph.write import GraphFiles, ShardFiles, write_graph
 from laya_index.patterns import spec_of
 from laya_index.pipeline import rows_fingerprint
 from laya_index.process import (
     BATCH_DOCUMENTS,
     Progress,
     Silent,
-    cache_folder,
-    postings_file,
 )
+from laya_index.registry import registry
 from laya_index.shard import ids_by_shard, shard_count, shard_inputs
 from laya_index.signal.bm25 import LexicalFiles, write_lexical
 
 # What a bundle may consist of for us to know how it looks without some of its documents.
 _SHARDED = ("documents", "chunks", *SIDECAR_KINDS)
 _LEXICAL = ("bm25-terms", "bm25-postings")
-_KNOWN = (*_SHARDED, *_LEXICAL, "skipped")
+_GRAPH = ("graph-nodes", "graph-edges")
+_KNOWN = (*_SHARDED, *_LEXICAL, *_GRAPH, "skipped")
 Rows: TypeAlias = NDArray[np.int64]
 
 _ELSE = "put them on the list only (--next-run) and run `laya process`"
@@ -87,8 +101,8 @@ def delete(
 
     Raises `UnknownDocumentError` naming an id or a pattern without a document, `LockedError` when
     another process writes the bundle, and `BundleError` when it cannot be read or when it holds
-    something that depends on all documents together. Whatever is raised, the bundle stays as it
-    was.
+    something that depends on all documents together: passages sized by the corpus, or a graph whose
+    documents' mentions are not in the cache. Whatever is raised, the bundle stays as it was.
     """
     read_manifest(bundle)
     tell = progress or Silent()
@@ -172,8 +186,12 @@ class _Deletion:
         self.listed = sorted(wanted - gone)
         self.kept = sorted(self.digests.keys() - gone)
         self.excluded = sorted({*self.manifest.excluded, *wanted})
+        self.stage: GraphStage | None = None
         if self.gone:
             self._check_independent()
+            if self.manifest.graph is not None:
+                self._check_mentions()
+                self.stage = _stage(self.manifest.graph, self.path)
 
     def _wanted(self, ids: Collection[str], patterns: Sequence[str]) -> set[str]:
         known = {*self.digests, *self.manifest.excluded}
@@ -206,6 +224,21 @@ class _Deletion:
         if other:
             raise BundleError(f"{where}: it has {other[0]} files, made from all documents; {_ELSE}")
 
+    def _check_mentions(self) -> None:
+        """Refuse a graph whose mentions the cache has lost: the bundle itself has only some."""
+        for entry in self.manifest.of_kind("chunks"):
+            path = self._old_mentions(entry)
+            if not path.exists():
+                raise BundleError(
+                    f"{str(self.path)!r} cannot lose single documents: its graph is put together "
+                    f"from what its documents mention, and {str(path)!r}, where the cache kept "
+                    f"that, is gone; run `laya process` first, or {_ELSE}"
+                )
+
+    def _old_mentions(self, entry: FileEntry) -> Path:
+        """Where the cache keeps what the passages in this chunk file mention."""
+        return mentions_file(self.cache, entry.shard or 0, entry.shard_inputs or "")
+
     def run(self) -> DeleteReport:
         writer = BundleWriter(self.path)
         if not self.gone:
@@ -215,6 +248,20 @@ class _Deletion:
             return self.report("changed")
         shards = self._shards()
         files = {shard.index: self._files(writer, shard) for shard in shards}
+        update: dict[str, object] = {"excluded": self.excluded}
+        graph_files: list[FileEntry] = []
+        if self.stage is not None and self.manifest.graph is not None:
+            graph = self._graph(writer, self.stage, shards, files)
+            for shard, headed in zip(shards, graph.chunks, strict=True):
+                files[shard.index]["chunks"] = headed
+            graph_files = [graph.nodes, graph.edges]
+            update["graph"] = self.manifest.graph.model_copy(
+                update={
+                    "nodes": graph.nodes.rows,
+                    "edges": graph.edges.rows,
+                    "communities": graph.communities,
+                }
+            )
         sidecars = [kind for kind in SIDECAR_KINDS if self.manifest.of_kind(kind)]
         entries = [
             files[shard.index][kind]
@@ -227,21 +274,22 @@ class _Deletion:
             "chunks": chunks,
             "redactions": self._redactions(files[shard.index]["documents"] for shard in shards),
         }
-        update: dict[str, object] = {"excluded": self.excluded}
         if self.manifest.bm25 is not None:
             lexical = self._lexical(writer, shards, files, chunks)
             entries += [lexical.terms, lexical.postings]
             counts["terms"] = lexical.terms.rows
             update["bm25"] = _measured(self.manifest.bm25, chunks, lexical)
+        entries += graph_files
         entries += self.manifest.of_kind("skipped")
         update["counts"] = self.manifest.counts.model_copy(update=counts)
         manifest = self.manifest.model_copy(update={**update, "files": entries})
         self.progress.stage("write", None)
         writer.commit(manifest)
         current = {postings_file(self.cache, shard.index, shard.inputs).name for shard in shards}
-        for path in (self.cache / "postings").glob("*"):
-            if path.name not in current:
-                path.unlink(missing_ok=True)
+        for folder in ("postings", "mentions"):
+            for path in (self.cache / folder).glob("*"):
+                if path.name not in current:
+                    path.unlink(missing_ok=True)
         return self.report("changed")
 
     def report(self, state: Literal["changed", "unchanged", "dry run"]) -> DeleteReport:
@@ -286,7 +334,7 @@ class _Deletion:
             inputs = shard_inputs(fingerprint, index, [(name, self.digests[name]) for name in ids])
             for kind in _SHARDED:
                 entry = self._entry(kind, index)
-                if entry is not None and entry.inputs != inputs:
+                if entry is not None and entry.shard_inputs != inputs:
                     raise BundleError(
                         f"{where}: another release built {entry.path!r}; run `laya process` first"
                     )
@@ -316,10 +364,13 @@ class _Deletion:
         """The shard's files by kind: those that are there, or new ones with some of their rows."""
         kinds = [kind for kind in _SHARDED if self.manifest.of_kind(kind)]
         there = {kind: self._entry(kind, shard.index) for kind in kinds}
-        if all(entry is not None and entry.inputs == shard.inputs for entry in there.values()):
+        if all(entry and entry.shard_inputs == shard.inputs for entry in there.values()):
             return {kind: entry for kind, entry in there.items() if entry is not None}
         tables = {kind: self._joined(kind, shard.sources) for kind in kinds}
         chunks = tables["chunks"]
+        if HEADER_COLUMN in chunks.column_names:
+            # Headers follow from all documents, and come with the new graph.
+            chunks = tables["chunks"] = chunks.drop_columns([HEADER_COLUMN])
         kept = pa.array(shard.ids, pa.string())
         documents = tables["documents"]
         order = _order(documents, kept, ["document_id"])
@@ -359,15 +410,14 @@ class _Deletion:
         chunks: int,
     ) -> LexicalFiles:
         parts: list[tuple[Path, int]] = []
-        lacking: list[tuple[_Shard, int, Path]] = []
+        lacking: list[tuple[_Shard, Path]] = []
         base = 0
         for shard in shards:
             path = postings_file(self.cache, shard.index, shard.inputs)
             parts.append((path, base))
-            rows = files[shard.index]["chunks"].rows
             if not path.exists():
-                lacking.append((shard, rows, path))
-            base += rows
+                lacking.append((shard, path))
+            base += files[shard.index]["chunks"].rows
         self._write_postings(lacking)
         inputs = fingerprint_of([shard.inputs for shard in shards])
         try:
@@ -377,11 +427,11 @@ class _Deletion:
                 f"cannot use the cache {str(self.cache)!r}: {error}; delete it and run again"
             ) from error
 
-    def _write_postings(self, lacking: Sequence[tuple[_Shard, int, Path]]) -> None:
+    def _write_postings(self, lacking: Sequence[tuple[_Shard, Path]]) -> None:
         """Postings of shards, read off the bundle's in one pass over its file."""
         if not lacking:
             return
-        shard_of, row_of = self._moves(lacking)
+        shard_of, row_of = self._moves([shard for shard, _ in lacking])
         found: list[list[pa.Table]] = [[] for _ in lacking]
         (entry,) = self.manifest.of_kind("bm25-postings")
         self.progress.stage("postings", None)
@@ -392,25 +442,68 @@ class _Deletion:
                         self._postings(batch), shard_of, row_of, len(lacking)
                     ):
                         found[place].append(table)
-            for tables, (_, _, path) in zip(found, lacking, strict=True):
-                path.parent.mkdir(parents=True, exist_ok=True)
-                temporary = path.with_suffix(".tmp")
-                table = pa.concat_tables([posting_columns(self.fields).empty_table(), *tables])
-                write_table(table.combine_chunks(), temporary)
-                temporary.replace(path)
         except (pa.ArrowException, OSError) as error:
             raise BundleError(f"cannot copy the postings of {entry.path!r}: {error}") from error
+        for tables, (_, path) in zip(found, lacking, strict=True):
+            table = pa.concat_tables([posting_columns(self.fields).empty_table(), *tables])
+            keep_table(table.combine_chunks(), path)
 
     def _postings(self, batch: pa.RecordBatch) -> pa.Table:
         return pa.Table.from_batches([batch.cast(posting_columns(self.fields))])
 
-    def _moves(self, lacking: Sequence[tuple[_Shard, int, Path]]) -> tuple[Rows, Rows]:
+    def _graph(
+        self,
+        writer: BundleWriter,
+        stage: GraphStage,
+        shards: Sequence[_Shard],
+        files: dict[int, dict[str, FileEntry]],
+    ) -> GraphFiles:
+        self.progress.stage("graph", None)
+        found = [
+            ShardFiles(
+                shard.index,
+                shard.inputs,
+                files[shard.index]["chunks"],
+                mentions_file(self.cache, shard.index, shard.inputs),
+            )
+            for shard in shards
+        ]
+        self._write_mentions(
+            [
+                (shard, made.mentions)
+                for shard, made in zip(shards, found, strict=True)
+                if not made.mentions.exists()
+            ]
+        )
+        inputs = fingerprint_of([shard.inputs for shard in shards])
+        return write_graph(writer, stage, found, inputs=inputs)
+
+    def _write_mentions(self, lacking: Sequence[tuple[_Shard, Path]]) -> None:
+        """Mentions of shards, taken from those of the shards that they are made from."""
+        shard_of, row_of = self._moves([shard for shard, _ in lacking])
+        found: list[list[pa.Table]] = [[MENTION_COLUMNS.empty_table()] for _ in lacking]
+        base = 0
+        for entry in self.manifest.of_kind("chunks"):
+            table = read_mentions(self._old_mentions(entry))
+            old = table["row"].to_numpy().astype(np.int64) + base
+            for place, tables in enumerate(found):
+                chosen = np.flatnonzero(shard_of[old] == place)
+                rows = pa.array(row_of[old[chosen]], pa.uint32())
+                tables.append(table.take(chosen).set_column(0, MENTION_COLUMNS.field(0), rows))
+            base += entry.rows
+        for tables, (_, path) in zip(found, lacking, strict=True):
+            joined = pa.concat_tables(tables)
+            # Joined shards interleave. Within a row, the order stays.
+            order = np.argsort(joined["row"].to_numpy(), kind="stable")
+            keep_table(joined.take(order).combine_chunks(), path)
+
+    def _moves(self, lacking: Sequence[_Shard]) -> tuple[Rows, Rows]:
         """For every old row: its place in `lacking`, -1 for none, and its row in that shard."""
         total = self.manifest.counts.chunks
         shard_of = np.full(total, -1, np.int64)
         row_of = np.zeros(total, np.int64)
         places: dict[str, tuple[int, int]] = {}
-        for place, (shard, _, _) in enumerate(lacking):
+        for place, shard in enumerate(lacking):
             row = 0
             for name in shard.ids:
                 places[name] = (place, row)
@@ -425,6 +518,26 @@ class _Deletion:
                     row_of[row : row + count] = np.arange(first, first + count)
                 row += count
         return shard_of, row_of
+
+
+def _stage(entry: GraphEntry, bundle: Path) -> GraphStage:
+    """The components that made a graph; raises `BundleError` unless they are those of today."""
+    where = f"{str(bundle)!r} cannot lose single documents: its graph"
+    try:
+        stage = GraphStage(
+            extractor=registry.resolve(
+                {"provider": entry.provider, "config": entry.config}, EntityExtractor
+            ),
+            features=tuple(registry.resolve(feature, GraphFeature) for feature in entry.features),
+            max_nodes=entry.max_nodes,
+            max_neighbors=entry.max_neighbors,
+            max_evidence=entry.max_evidence,
+        )
+    except SignalError as error:
+        raise BundleError(f"{where} cannot be made here: {error}") from error
+    if stage.fingerprint != entry.fingerprint:
+        raise BundleError(f"{where} is of another release; run `laya process` first")
+    return stage
 
 
 def _written_schema(path: Path) -> pa.Schema:

@@ -20,6 +20,7 @@ import pyarrow.parquet as pq
 from laya_signals import ProviderBlock
 from laya_signals.component import fingerprint_of
 
+from laya_index.bundle.cache import cache_folder, keep_table, mentions_file, postings_file
 from laya_index.bundle.lock import writer_lock
 from laya_index.bundle.manifest import (
     Bm25Entry,
@@ -34,21 +35,16 @@ from laya_index.bundle.manifest import (
     read_manifest,
 )
 from laya_index.bundle.reader import BundleReader
-from laya_index.bundle.schema import (
-    CONTEXT_HEADER,
-    HEADER_COLUMN,
-    SKIPPED_COLUMNS,
-    write_table,
-)
+from laya_index.bundle.schema import SKIPPED_COLUMNS
 from laya_index.bundle.writer import BundleWriter
 from laya_index.cache import text_key
 from laya_index.document import Skipped, SourceDocument
 from laya_index.engine.base import MapEngine
 from laya_index.engine.local import LocalEngine
 from laya_index.errors import BundleError, ManifestError, SourceError
-from laya_index.graph.assemble import GraphStage, assemble
+from laya_index.graph.assemble import GraphStage
 from laya_index.graph.mentions import join_mentions
-from laya_index.graph.nodes import Shard as GraphShard
+from laya_index.graph.write import ShardFiles, write_graph
 from laya_index.pipeline import Part, Pipeline, index_documents
 from laya_index.redact.base import redact_skip
 from laya_index.shard import Spool, shard_count, shard_inputs
@@ -111,16 +107,6 @@ class RunReport:
     skips: list[Skipped]
     redactions: dict[str, int]
     seconds: dict[str, float]
-
-
-def cache_folder(bundle: Path) -> Path:
-    """Where the cache of the bundle in folder `bundle` lives: beside it, safe to delete."""
-    return bundle.with_name(f"{bundle.name}.cache")
-
-
-def postings_file(cache: Path, index: int, inputs: str) -> Path:
-    """Where the cache keeps a shard's postings, whose ordinals count the shard's chunks from 0."""
-    return cache / "postings" / f"{index:03d}-{inputs}.parquet"
 
 
 def process(
@@ -306,10 +292,7 @@ class _Run:
         found = {
             entry.kind: entry
             for entry in self.old.files
-            if entry.shard == shard.index
-            and entry.inputs is not None
-            # Behind the inputs of a chunk file stands what its headers hold; see `_headed`.
-            and entry.inputs.partition("-")[0] == shard.inputs
+            if entry.shard == shard.index and entry.shard_inputs == shard.inputs
         }
         beside = list(self.pipeline.sidecars)
         kinds = ("documents", "chunks", *beside)
@@ -339,7 +322,7 @@ class _Run:
         return postings_file(self.cache, shard.index, shard.inputs)
 
     def _mentions(self, shard: _Shard) -> Path:
-        return self.cache / "mentions" / f"{shard.index:03d}-{shard.inputs}.parquet"
+        return mentions_file(self.cache, shard.index, shard.inputs)
 
     def _map(
         self,
@@ -394,10 +377,10 @@ class _Run:
         parts = list(zip(shard.parts, bases, strict=False))  # the last is the number of rows
         if self.pipeline.lexical is not None:
             postings = [(part.postings, base) for part, base in parts if part.postings is not None]
-            _keep(merge(postings), self._postings(shard))
+            keep_table(merge(postings), self._postings(shard))
         if self.pipeline.graph is not None:
             mentions = [(part.mentions, base) for part, base in parts if part.mentions is not None]
-            _keep(join_mentions(mentions), self._mentions(shard))
+            keep_table(join_mentions(mentions), self._mentions(shard))
         written = _Written(
             writer.add_table(documents, "documents", shard=shard.index, inputs=shard.inputs),
             writer.add_table(chunks, "chunks", shard=shard.index, inputs=shard.inputs),
@@ -572,72 +555,42 @@ class _Run:
         whole = all(
             item.chunks.inputs != shard.inputs for shard, item in zip(shards, written, strict=True)
         )
-        if self.old is not None and self.old.graph is not None and whole:
-            kept = self._kept(("graph-nodes", "graph-edges"), inputs)
-            if len(kept) == 2:
-                return list(written), self.old.graph, kept
-        parts = []
-        for shard, item in zip(shards, written, strict=True):
-            ids = self._rows(item.chunks, ["record_id", "document_id"]).combine_chunks()
-            columns = (ids[name].combine_chunks() for name in ids.column_names)
-            parts.append(GraphShard(self._mentions(shard), *columns))
-        try:
-            graph = assemble(stage, parts)
-        except (pa.ArrowException, OSError) as error:
-            raise BundleError(
-                f"cannot use the cache {str(self.cache)!r}: {error}; delete it and run again"
-            ) from error
-        headed = [
-            replace(item, chunks=self._headed(writer, shard, item.chunks, graph.header(place)))
-            for place, (shard, item) in enumerate(zip(shards, written, strict=True))
-        ]
-        entries = [
-            writer.add_table(graph.node_table(), "graph-nodes", inputs=inputs),
-            writer.add_table(graph.edge_table(), "graph-edges", inputs=inputs),
-        ]
+        kept = self._kept(("graph-nodes", "graph-edges"), inputs) if whole else []
+        if self.old is not None and self.old.graph is not None and len(kept) == 2:
+            nodes, edges = kept
+            communities = self.old.graph.communities
+        else:
+            graph = write_graph(
+                writer,
+                stage,
+                [
+                    ShardFiles(shard.index, shard.inputs, item.chunks, self._mentions(shard))
+                    for shard, item in zip(shards, written, strict=True)
+                ],
+                inputs=inputs,
+            )
+            written = [
+                replace(item, chunks=chunks)
+                for item, chunks in zip(written, graph.chunks, strict=True)
+            ]
+            nodes, edges, communities = graph.nodes, graph.edges, graph.communities
         entry = GraphEntry(
             provider=block.provider,
             config=block.config,
             fingerprint=stage.fingerprint,
             features=[feature.model_dump() for feature in block.features],
+            max_nodes=block.max_nodes,
+            max_neighbors=block.max_neighbors,
+            max_evidence=block.max_evidence,
             centrality=stage.features[0].name,
-            nodes=entries[0].rows,
-            edges=entries[1].rows,
-            communities=int(graph.community.max(initial=-1)) + 1,
+            nodes=nodes.rows,
+            edges=edges.rows,
+            communities=communities,
         )
         spent = time.perf_counter() - begin
         self.seconds["graph"] += spent
         self.seconds["write"] -= spent  # the caller's stage, which this time is part of
-        return headed, entry, entries
-
-    def _headed(
-        self, writer: BundleWriter, shard: _Shard, entry: FileEntry, header: pa.Array
-    ) -> FileEntry:
-        """The shard's chunk file with this header column instead of the one that it has, if any.
-
-        Headers follow from the whole corpus, the other columns from the shard: the file's `inputs`
-        say both, so that either can be kept while the other changes.
-        """
-        inputs = f"{shard.inputs}-{_digest(header)}"
-        if entry.inputs == inputs:
-            return entry
-        rows = self._rows(entry)
-        if HEADER_COLUMN in rows.column_names:
-            rows = rows.drop_columns([HEADER_COLUMN])
-        column = pa.field(HEADER_COLUMN, CONTEXT_HEADER, nullable=False)
-        # In one piece, whatever the rows were read from: pieces show in a file's pages.
-        table = rows.append_column(column, header).combine_chunks()
-        return writer.add_table(table, "chunks", shard=shard.index, inputs=inputs)
-
-    def _rows(self, entry: FileEntry, columns: list[str] | None = None) -> pa.Table:
-        path = self.path / entry.path
-        try:
-            with pq.ParquetFile(path, page_checksum_verification=True) as file:
-                return file.read(columns=columns)
-        except (pa.ArrowException, OSError) as error:
-            raise BundleError(
-                f"cannot read {str(path)!r}: {error}; build the bundle again with --full"
-            ) from error
+        return list(written), entry, [nodes, edges]
 
     def _skipped(self, writer: BundleWriter, skips: Sequence[Skipped]) -> FileEntry:
         rows = [(s.id, s.reason, s.detail, s.bytes, s.digest) for s in skips]
@@ -717,26 +670,6 @@ def _batches(
         documents = spool.shard(shard.index, count)
         for start in range(0, max(1, len(documents)), BATCH_DOCUMENTS):
             yield shard.index, documents[start : start + BATCH_DOCUMENTS]
-
-
-def _keep(table: pa.Table, target: Path) -> None:
-    """Put a table into the cache, whole or not at all."""
-    try:
-        target.parent.mkdir(parents=True, exist_ok=True)
-        temporary = target.with_suffix(".tmp")
-        write_table(table, temporary)
-        temporary.replace(target)
-    except OSError as error:
-        raise BundleError(f"cannot write {str(target)!r}: {error}") from error
-
-
-def _digest(column: pa.Array) -> str:
-    """Sixteen hex digits over the values of a column."""
-    sink = pa.BufferOutputStream()
-    table = pa.table({HEADER_COLUMN: column})
-    with pa.ipc.new_stream(sink, table.schema) as writer:
-        writer.write_table(table)
-    return hashlib.sha256(sink.getvalue()).hexdigest()[:16]
 
 
 def _is_parquet(path: Path) -> bool:

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, Literal, TypeVar
 
 import yaml
-from laya_signals import ConfigError, ProviderBlock, Registry, RegistryError, SignalError
+from laya_signals import ConfigError, ProviderBlock, RegistryError, SignalError
 from laya_signals.component import fingerprint_of
 from laya_signals.sparse import CompositionConfig
 from pydantic import (
@@ -24,11 +24,9 @@ from pydantic import (
 from pydantic_core import InitErrorDetails
 
 from laya_index.errors import StackError
+from laya_index.registry import registry
 
 T = TypeVar("T")
-
-#: Providers that a stack may name.
-registry = Registry("laya.index", "laya.signals")
 
 Place = tuple[str | int, ...]
 

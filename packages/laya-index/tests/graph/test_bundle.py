@@ -1,6 +1,7 @@
 """The graph in the bundle: what it holds, and that no history shows in it."""
 
 import importlib
+import json
 import re
 import shutil
 import tempfile
@@ -13,11 +14,12 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from laya_index import shard as sharding
 from laya_index.bundle import writer as bundle_writer
-from laya_index.bundle.manifest import read_manifest
+from laya_index.bundle.cache import cache_folder
+from laya_index.bundle.manifest import FILE_NAME, read_manifest
 from laya_index.bundle.reader import BundleReader
 from laya_index.errors import SignalStageError, StackError
 from laya_index.graph.entity import canonical_key, node_id
-from laya_index.process import RunReport, cache_folder, process
+from laya_index.process import RunReport, process
 from laya_index.stack import Stack, parse_stack
 
 Run = Callable[..., RunReport]
@@ -139,6 +141,25 @@ def test_limits_hold_and_counts_say_what_was_left_out(
     assert {row["evidence_count"] for row in edges} == {5}
     assert {len(row["source_documents"]) for row in nodes} == {2}
     assert {row["document_count"] for row in nodes} == {5}
+
+
+def test_the_manifest_says_the_limits_that_are_not_the_usual_ones(
+    root: Path, tmp_path: Path, run: Run
+) -> None:
+    run(root, tmp_path / "usual", WIRED, *PLAIN)
+    run(root, tmp_path / "out", WIRED, "graph.max_nodes=4", *PLAIN)
+    said = [json.loads((tmp_path / name / FILE_NAME).read_text()) for name in ("usual", "out")]
+    assert [sorted(name for name in one["graph"] if "max" in name) for one in said] == [
+        [],
+        ["max_nodes"],
+    ]
+    # A manifest of a release that did not say them: the next run does.
+    del said[1]["graph"]["max_nodes"]
+    (tmp_path / "out" / FILE_NAME).write_text(json.dumps(said[1]))
+    run(root, tmp_path / "out", WIRED, "graph.max_nodes=4", *PLAIN)
+    graph = read_manifest(tmp_path / "out").graph
+    assert graph is not None
+    assert graph.max_nodes == 4
 
 
 def test_an_acronym_is_what_its_own_document_says(tmp_path: Path, write: Write, run: Run) -> None:

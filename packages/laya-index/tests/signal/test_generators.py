@@ -10,11 +10,12 @@ import pyarrow.parquet as pq
 import pytest
 from laya_index import shard as sharding
 from laya_index.bundle import writer as bundle_writer
+from laya_index.bundle.cache import cache_folder
 from laya_index.bundle.manifest import read_manifest
 from laya_index.bundle.reader import BundleReader
 from laya_index.bundle.schema import CHUNK_COLUMNS, MULTIVECTOR_COLUMNS
 from laya_index.errors import SignalStageError, StackError
-from laya_index.process import RunReport, cache_folder
+from laya_index.process import RunReport
 from laya_retrieval import SpladeQueryEncoder
 from laya_signals import signals
 from laya_signals.fde import FdeEncoder

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 from filelock import FileLock
-from laya_index.process import cache_folder
+from laya_index.bundle.cache import cache_folder
 from laya_rag.cli import doctor as command
 from laya_rag.cli.app import app
 from laya_signals.encode.mini import MiniEncoder

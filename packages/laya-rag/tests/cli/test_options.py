@@ -1,11 +1,16 @@
 from __future__ import annotations
 
+import inspect
+import re
 from dataclasses import dataclass
 from typing import Annotated
 
 import pytest
 import typer
+from laya_rag.cli.app import app as laya
 from laya_rag.cli.options import CorpusOptions, GateOptions, SearchOptions, shared_options
+from laya_rag.cli.stack import app as stack
+from typer.models import CommandInfo
 from typer.testing import CliRunner
 
 
@@ -46,3 +51,9 @@ def test_what_was_not_given_leaves_the_settings_alone() -> None:
         assert {value for _, value in group.given.values()} == {None}
     assert GateOptions(no_gate=True).given["--no-gate"] == ("gate.enabled", False)
     assert CorpusOptions().bundle is None
+
+
+@pytest.mark.parametrize("command", [*laya.registered_commands, *stack.registered_commands])
+def test_examples_stand_on_lines_of_their_own(command: CommandInfo) -> None:
+    # Markdown joins what no blank line sets apart, and a joined example cannot be copied.
+    assert not re.search(r"Examples:\n *\S", inspect.getdoc(command.callback) or "")

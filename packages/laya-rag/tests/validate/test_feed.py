@@ -5,9 +5,9 @@ from typing import Any
 
 import pytest
 from laya_index.document import Skipped, SourceDocument
+from laya_index.registry import registry
 from laya_index.sample import sample_files
 from laya_index.source.base import Source
-from laya_index.stack import registry
 from laya_rag.validate.feed import feed
 from laya_signals import ProviderBlock
 

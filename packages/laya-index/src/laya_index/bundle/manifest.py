@@ -30,6 +30,11 @@ class FileEntry(_Part):
     shard: int | None = None
     inputs: str | None = None
 
+    @property
+    def shard_inputs(self) -> str | None:
+        """`inputs` of the shard alone: a chunk file's also say what its headers hold."""
+        return None if self.inputs is None else self.inputs.partition("-")[0]
+
 
 class StackEntry(_Part):
     """Which stack built the bundle."""
@@ -102,13 +107,25 @@ class SignalEntry(_Part):
     dimension: int | None = Field(default=None, exclude_if=lambda dimension: dimension is None)
 
 
+def _limit(usual: int) -> Any:
+    """A limit that a bundle states unless it is the usual one, like every later addition."""
+    return Field(default=usual, exclude_if=lambda limit: limit == usual)
+
+
 class GraphEntry(_Part):
-    """What made the graph, and how large it is; `centrality` is the feature in context headers."""
+    """What made the graph, and how large it is; `centrality` is the feature in context headers.
+
+    The limits are those of the stack's block, so that the graph can be put together again without
+    the stack.
+    """
 
     provider: str
     config: dict[str, Any]
     fingerprint: str
     features: list[dict[str, Any]]
+    max_nodes: int = _limit(32)
+    max_neighbors: int = _limit(32)
+    max_evidence: int = _limit(16)
     centrality: str
     nodes: int
     edges: int

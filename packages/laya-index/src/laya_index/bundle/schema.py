@@ -119,6 +119,8 @@ MULTIVECTOR_COLUMNS = pa.schema(
     ]
 )
 
+#: The fixed-dimensional encodings of token vectors, where the stack has them.
+FDE_COLUMN = "fde_embedding"
 #: The last of the chunk columns, where the stack has a graph.
 HEADER_COLUMN = "context_header"
 #: What a chunk is told of the graph: its own nodes, the most prominent first, with their centrality

@@ -147,7 +147,10 @@ class Graph:
 
 
 def assemble(stage: GraphStage, shards: Sequence[Shard]) -> Graph:
-    """Put the graph together from the mentions of all shards, in the order of their rows."""
+    """Put the graph together from the mentions of all shards, in the order of their rows.
+
+    Raises `BundleError` when a table of mentions cannot be read.
+    """
     nodes, occurrences = canonical_nodes(shards, most=stage.max_nodes, documents=stage.max_evidence)
     bases = np.cumsum([0, *(len(shard.record_ids) for shard in shards)])[:-1].tolist()
     chunks = np.array([node.chunks for node in nodes], np.int64)

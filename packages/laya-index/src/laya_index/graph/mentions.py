@@ -9,12 +9,14 @@ from __future__ import annotations
 import bisect
 from collections import Counter
 from collections.abc import Iterable, Sequence
+from pathlib import Path
 
 import pyarrow as pa
 import pyarrow.compute as pc
+import pyarrow.parquet as pq
 
 from laya_index.document import Chunk, RedactedDocument
-from laya_index.errors import SignalStageError
+from laya_index.errors import BundleError, SignalStageError
 from laya_index.graph.entity import LINK, NAME, EntityExtractor, Mention, canonical_key
 from laya_index.graph.link import canonical_link
 
@@ -134,3 +136,14 @@ def join_mentions(parts: Sequence[tuple[pa.Table, int]]) -> pa.Table:
     ]
     joined: pa.Table = pa.concat_tables([MENTION_COLUMNS.empty_table(), *tables])
     return joined.combine_chunks()
+
+
+def read_mentions(path: Path, columns: list[str] | None = None) -> pa.Table:
+    """A shard's mentions from the cache; raises `BundleError` for a file that cannot be read."""
+    try:
+        with pq.ParquetFile(path, page_checksum_verification=True) as file:
+            return file.read(columns=columns)
+    except (pa.ArrowException, OSError) as error:
+        raise BundleError(
+            f"cannot use the cache {str(path)!r}: {error}; delete it and run `laya process`"
+        ) from error

@@ -9,10 +9,10 @@ from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
 from laya_index.graph.entity import ACRONYM, NAME, node_id
+from laya_index.graph.mentions import read_mentions
 
 Key = tuple[str, str]
 #: For an acronym, every long form that some text gives for it.
@@ -169,5 +169,5 @@ def _by_row(
 
 
 def _read(path: Path, names: list[str]) -> list[list[object]]:
-    table = pq.ParquetFile(path, page_checksum_verification=True).read(columns=names)
+    table = read_mentions(path, names)
     return [table[name].to_pylist() for name in names]

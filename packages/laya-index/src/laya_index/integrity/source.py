@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
+from laya_index.bundle.cache import cache_folder
 from laya_index.bundle.manifest import Manifest
 from laya_index.document import Skipped
 from laya_index.integrity.report import Drift
-from laya_index.process import cache_folder
 from laya_index.source.base import Source
 from laya_index.source.files import FilesSource
 from laya_index.stack import Stack

@@ -11,11 +11,9 @@ from laya_signals.fde import FdeEncoder
 from laya_signals.multivector import MultiVectorEncoder
 from numpy.typing import NDArray
 
-from laya_index.bundle.schema import MULTIVECTOR_COLUMNS, embedding_field
+from laya_index.bundle.schema import FDE_COLUMN, MULTIVECTOR_COLUMNS, embedding_field
 from laya_index.signal.base import CachedGenerator
 from laya_index.signal.embedding import fixed_size_lists
-
-FDE_COLUMN = "fde_embedding"
 
 
 class TokenSignal(CachedGenerator):

@@ -9,10 +9,9 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 from laya_index.bundle.manifest import Bm25Entry, Manifest
 from laya_index.bundle.reader import BundleReader
-from laya_index.signal.multivector import FDE_COLUMN
+from laya_index.bundle.schema import FDE_COLUMN
 
 from laya_rag.backend.arrays import ArrayWriter
 from laya_rag.backend.columns import write_column
@@ -105,6 +104,8 @@ class _Builder:
         texts.close()
 
     def _metadata(self) -> None:
+        import pyarrow.compute as pc  # here, since a query has no need of it
+
         reader, writer = self._reader, self._writer
         ids = reader.read("chunks", ["record_id"])["record_id"]
         order = pc.sort_indices(ids).to_numpy()
@@ -153,5 +154,5 @@ def _header(reader: BundleReader) -> Iterator[tuple[str, pa.ChunkedArray]]:
     if HEADER not in reader.schema("chunks").names:
         return
     column = reader.read("chunks", [HEADER])[HEADER]
-    for field in column.type:
-        yield field.name, pc.struct_field(column, field.name)
+    for field, values in zip(column.type, column.flatten(), strict=True):
+        yield field.name, values

@@ -11,9 +11,9 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from laya_index.bundle.cache import cache_folder
 from laya_index.bundle.manifest import Manifest, read_manifest
 from laya_index.bundle.reader import BundleReader
-from laya_index.process import cache_folder
 from laya_retrieval.candidate import Candidate
 from laya_retrieval.retrieve.backend import Capability
 from laya_retrieval.retrieve.query import QueryBundle

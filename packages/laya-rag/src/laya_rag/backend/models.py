@@ -9,7 +9,7 @@ from typing import Any, Protocol, TypeVar
 
 from laya_index.bundle.manifest import Manifest, SignalEntry
 from laya_index.graph.entity import EntityExtractor
-from laya_index.stack import registry
+from laya_index.registry import registry
 from laya_retrieval.retrieve.backend import Capability
 from laya_retrieval.retrieve.query import QueryBundle
 from laya_signals import Encoder, Tokenizer, signals

@@ -19,8 +19,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from laya_index.bundle.manifest import Bm25Entry, Manifest
 from laya_index.bundle.reader import BundleReader
+from laya_index.bundle.schema import FDE_COLUMN
 from laya_index.process import Progress, Silent
-from laya_index.signal.multivector import FDE_COLUMN
 from laya_retrieval.guard import TrustFilter
 from laya_signals.bm25 import inverse_document_frequency
 from numpy.typing import NDArray

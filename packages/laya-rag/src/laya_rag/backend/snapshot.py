@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 from laya_index.bundle.manifest import Manifest
-from laya_index.signal.multivector import FDE_COLUMN
+from laya_index.bundle.schema import FDE_COLUMN
 from laya_retrieval.candidate import Candidate
 from laya_retrieval.retrieve.backend import Capability
 from numpy.typing import NDArray

@@ -56,17 +56,18 @@ def delete(
 
     The bundle becomes byte for byte the one that a source without these documents gives. It keeps a
     list of their ids, so that the next `laya process` leaves them out although the source still has
-    them; `--restore` takes an id off that list. Where other documents' rows depend on these (a
-    graph, `chars: auto`), `--next-run` puts ids on the list only. Vectors of deleted passages stay
-    in the cache beside the bundle, by the hash of their text, until a run drops them; the cache may
-    be removed.
+    them; `--restore` takes an id off that list. Where other documents' rows depend on these
+    (`chars: auto`, or a graph without the cache beside the bundle), `--next-run` puts ids on the
+    list only. Vectors of deleted passages stay in that cache, by the hash of their text, until a
+    run drops them; the cache may be removed.
 
     Examples:
+
         laya delete notes/march.md --bundle .laya/notes --dry-run
         laya delete --path "drafts/**" --yes
         laya delete --restore notes/march.md
 
-    """
+    """  # noqa: D412
     from laya_index.delete import delete as remove
     from laya_index.delete import restore as bring_back
 

@@ -67,10 +67,11 @@ def doctor(
     and nothing is sent anywhere. The exit code is 1 when something is broken; a note is no fault.
 
     Examples:
+
         laya doctor
         laya doctor --bundle .laya/notes --hashes --json
 
-    """
+    """  # noqa: D412
     place = load(config, sets, {"--bundle": ("bundle", bundle)}).settings.bundle
     stored = "://" in place
     folder = Path() if stored else Path(place)
@@ -254,7 +255,7 @@ def _models_match(folder: Path, manifest: Manifest) -> Check:
 def _cache(folder: Path, manifest: Manifest) -> Iterator[Check]:
     """The cache beside the bundle, and the lock in it."""
     from filelock import FileLock, Timeout
-    from laya_index.process import cache_folder
+    from laya_index.bundle.cache import cache_folder
 
     from laya_rag.backend.bundle import identity_of
 

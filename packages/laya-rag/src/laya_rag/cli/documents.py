@@ -6,31 +6,20 @@ from typing import Annotated
 
 import typer
 
-from laya_rag.cli.finding import (
-    AllTenantsOption,
-    BundleSetting,
-    ConfigOption,
-    JsonOption,
-    MinTrustSetting,
-    SetOption,
-    TenantOption,
-    open_engine,
-)
+from laya_rag.cli.finding import JsonOption
+from laya_rag.cli.options import ViewOptions, shared_options
 from laya_rag.cli.output import console, print_json, printable, reporting_errors
 
 
+@shared_options
 @reporting_errors
 def documents(
-    bundle: BundleSetting = None,
+    *,
     after: Annotated[
         str | None, typer.Option(help="Begin behind the document with this id.", metavar="ID")
     ] = None,
     limit: Annotated[int, typer.Option(help="Documents to list (100).", min=1)] = 100,
-    tenant: TenantOption = None,
-    all_tenants: AllTenantsOption = False,
-    min_trust: MinTrustSetting = None,
-    config: ConfigOption = None,
-    sets: SetOption = None,
+    view: ViewOptions,
     as_json: JsonOption = False,
 ) -> None:
     """List the documents of a bundle by ascending id, as far as the caller may see them.
@@ -39,20 +28,12 @@ def documents(
     move none of the others.
 
     Examples:
+
         laya documents --limit 20
         laya documents --after notes/march.md --json | jq -r '.documents[].document_id'
 
-    """
-    opened = open_engine(
-        bundle=bundle,
-        config=config,
-        sets=sets,
-        tenants=tenant,
-        all_tenants=all_tenants,
-        min_trust=min_trust,
-        given={},
-    )
-    with opened.engine as engine:
+    """  # noqa: D412
+    with view.open().engine as engine:
         page = engine.documents(after=after, limit=limit)
     if as_json:
         print_json(page.to_json())

@@ -62,11 +62,12 @@ def integrity(
     twice, word for word or nearly, and ids that hold personal data are remarks.
 
     Examples:
+
         laya integrity --stack stacks/default.yaml
 
         laya integrity --bundle .laya/default --threshold 0.9 --json
 
-    """
+    """  # noqa: D412
     from laya_index.integrity import check
     from laya_index.stack import load_stack
 

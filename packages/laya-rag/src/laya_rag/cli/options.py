@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import functools
 import inspect
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields, is_dataclass
 from typing import Annotated, Any, TypeVar, get_type_hints
 
@@ -34,16 +34,10 @@ Given = Mapping[str, tuple[str, Any]]
 
 
 @dataclass(frozen=True)
-class CorpusOptions:
-    """Which corpus, who asks, and which part of it."""
+class ViewOptions:
+    """Which corpus, and who asks."""
 
     bundle: BundleSetting = None
-    filters: Annotated[
-        str | None,
-        typer.Option(
-            "--filter", help='Only what matches, as JSON: \'{"media_type": "text/html"}\'.'
-        ),
-    ] = None
     tenant: TenantOption = None
     all_tenants: AllTenantsOption = False
     min_trust: MinTrustSetting = None
@@ -52,6 +46,9 @@ class CorpusOptions:
 
     def open(self, *given: Given) -> Opened:
         """The engine, with what other options gave; raises as `open_engine`."""
+        return self._open(given, None)
+
+    def _open(self, given: Sequence[Given], filters: str | None) -> Opened:
         return open_engine(
             bundle=self.bundle,
             config=self.config,
@@ -59,9 +56,25 @@ class CorpusOptions:
             tenants=self.tenant,
             all_tenants=self.all_tenants,
             min_trust=self.min_trust,
-            filters=self.filters,
+            filters=filters,
             given={option: value for part in given for option, value in part.items()},
         )
+
+
+@dataclass(frozen=True)
+class CorpusOptions(ViewOptions):
+    """Which corpus, who asks, and which part of it."""
+
+    filters: Annotated[
+        str | None,
+        typer.Option(
+            "--filter", help='Only what matches, as JSON: \'{"media_type": "text/html"}\'.'
+        ),
+    ] = None
+
+    def open(self, *given: Given) -> Opened:
+        """See `ViewOptions.open`."""
+        return self._open(given, self.filters)
 
 
 @dataclass(frozen=True)

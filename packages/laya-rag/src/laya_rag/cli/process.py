@@ -60,13 +60,12 @@ def process(
     byte for byte the one that a fresh run builds. If a stack fails, the others are still built.
 
     Examples:
-      laya process stacks/*.yaml
 
-      laya process stacks/default.yaml --root ~/notes --out ~/notes-bundle
+        laya process stacks/*.yaml
+        laya process stacks/default.yaml --root ~/notes --out ~/notes-bundle
+        laya process stacks/default.yaml --set chunk.chars=800 --dry-run
 
-      laya process stacks/default.yaml --set chunk.chars=800 --dry-run
-
-    """
+    """  # noqa: D412
     outcomes = _run_all(
         stacks, out, root, sets or [], workers=workers, full=full, dry_run=dry_run, quiet=quiet
     )

@@ -39,10 +39,11 @@ def push(
     is read from the environment variable LAYA_QDRANT_API_KEY.
 
     Examples:
+
         laya push .laya/notes --to qdrant://localhost:6333/notes
         laya push .laya/notes --to lancedb:///srv/lance/notes --json
 
-    """
+    """  # noqa: D412
     from laya_rag.backend.push import push as send
     from laya_rag.backend.store import parse_target
 

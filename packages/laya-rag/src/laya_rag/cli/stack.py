@@ -70,11 +70,11 @@ def validate(
     for byte the same in a fresh run, with workers, killed and resumed, and after random edits.
 
     Examples:
-      laya stack validate stacks/*.yaml
 
-      laya stack validate stacks/default.yaml --set chunk.chars=800 --out report
+        laya stack validate stacks/*.yaml
+        laya stack validate stacks/default.yaml --set chunk.chars=800 --out report
 
-    """
+    """  # noqa: D412
     outcomes = []
     for file in stacks:
         outcome = _validated(file, out, sets or [], seed, several=len(stacks) > 1, quiet=quiet)

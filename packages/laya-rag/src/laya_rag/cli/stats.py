@@ -5,31 +5,19 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from laya_rag.cli.finding import (
-    AllTenantsOption,
-    BundleSetting,
-    ConfigOption,
-    JsonOption,
-    MinTrustSetting,
-    Opened,
-    SetOption,
-    TenantOption,
-    open_engine,
-)
+from laya_rag.cli.finding import JsonOption, Opened
+from laya_rag.cli.options import ViewOptions, shared_options
 from laya_rag.cli.output import console, print_json, printable, reporting_errors, size
 
 if TYPE_CHECKING:
     from laya_rag.engine.listing import CorpusStats
 
 
+@shared_options
 @reporting_errors
 def stats(
-    bundle: BundleSetting = None,
-    tenant: TenantOption = None,
-    all_tenants: AllTenantsOption = False,
-    min_trust: MinTrustSetting = None,
-    config: ConfigOption = None,
-    sets: SetOption = None,
+    *,
+    view: ViewOptions,
     as_json: JsonOption = False,
 ) -> None:
     """Show how much a bundle holds, with which signals and models, in which trust tiers.
@@ -38,19 +26,12 @@ def stats(
     to the bundle as a whole and are left out for a caller who sees some tenants only.
 
     Examples:
+
         laya stats
         laya stats --bundle .laya/mail --tenant acme --json
 
-    """
-    opened = open_engine(
-        bundle=bundle,
-        config=config,
-        sets=sets,
-        tenants=tenant,
-        all_tenants=all_tenants,
-        min_trust=min_trust,
-        given={},
-    )
+    """  # noqa: D412
+    opened = view.open()
     with opened.engine as engine:
         found = engine.stats()
         tiers = _tiers(opened)

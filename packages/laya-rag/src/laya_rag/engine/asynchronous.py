@@ -2,15 +2,9 @@
 
 from __future__ import annotations
 
-import asyncio
-import threading
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
-from contextvars import copy_context
-from functools import partial
 from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
 
-from laya_rag.engine.cancel import CancelToken
 from laya_rag.engine.engine import Engine
 from laya_rag.engine.listing import ChunkPage, CorpusStats, DocumentPage
 from laya_rag.engine.result import (
@@ -20,7 +14,7 @@ from laya_rag.engine.result import (
     SearchResult,
     VerifyResult,
 )
-from laya_rag.errors import OverloadedError
+from laya_rag.engine.workers import Workers
 
 if TYPE_CHECKING:
     from laya_index.integrity import IntegrityReport
@@ -39,8 +33,7 @@ class AsyncEngine:
 
     def __init__(self, engine: Engine, *, workers: int = 2, waiting: int = 32) -> None:
         self.engine = engine
-        self._pool = ThreadPoolExecutor(workers, thread_name_prefix="laya-engine")
-        self._places = threading.Semaphore(workers + waiting)
+        self._workers = Workers(workers, waiting)
 
     async def search(self, query: str, **options: Any) -> SearchResult:
         """`Engine.search`, with the same keywords but `cancel`."""
@@ -80,23 +73,14 @@ class AsyncEngine:
 
     async def run(self, work: Callable[P, R], *args: P.args, **kwargs: P.kwargs) -> R:
         """Any other work in the same threads and under the same limit."""
-        if not self._places.acquire(blocking=False):
-            raise OverloadedError("too many questions are running and waiting; ask again later")
-        future = self._pool.submit(copy_context().run, partial(work, *args, **kwargs))
-        # The place is free when the work has ended, not when nobody waits for it any more.
-        future.add_done_callback(lambda _: self._places.release())
-        return await asyncio.wrap_future(future)
+        return await self._workers.run(work, *args, **kwargs)
 
     async def _stoppable(self, work: Callable[..., R], *args: Any, **options: Any) -> R:
-        cancel = CancelToken()
-        try:
-            return await self.run(work, *args, cancel=cancel, **options)
-        finally:
-            cancel.cancel()  # a no-op for work that has ended
+        return await self._workers.stoppable(work, *args, **options)
 
     async def close(self) -> None:
         """Wait for what runs, refuse what waits, and close the engine."""
-        await asyncio.to_thread(self._pool.shutdown, wait=True, cancel_futures=True)
+        await self._workers.close()
         self.engine.close()
 
     async def __aenter__(self) -> AsyncEngine:

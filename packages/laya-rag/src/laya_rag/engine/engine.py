@@ -523,7 +523,7 @@ def _permitted(candidates: Sequence[Candidate], guards: Sequence[Guard]) -> list
     """The candidates as the view gave them; one that slipped through does not exist either."""
     for candidate in candidates:
         if not all(guard.permits(candidate) for guard in guards):
-            raise NotFoundError(f"no record {candidate.id!r}")
+            raise NotFoundError(f"no chunk {candidate.id!r}")
     return list(candidates)
 
 
