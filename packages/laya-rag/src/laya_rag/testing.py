@@ -175,7 +175,7 @@ class MemoryView:
         rows = {row.id: row for row in self._rows}
         for record_id in record_ids:
             if record_id not in rows:
-                raise NotFoundError(f"no record {record_id!r}")
+                raise NotFoundError(f"no chunk {record_id!r}")
         return [rows[record_id] for record_id in record_ids]
 
     def _matching(self, filters: Filter | None) -> list[Candidate]:

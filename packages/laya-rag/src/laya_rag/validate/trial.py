@@ -11,10 +11,11 @@ from dataclasses import asdict, replace
 from functools import cached_property
 from pathlib import Path
 
+from laya_index.bundle.cache import cache_folder
 from laya_index.document import Skipped, SourceDocument
 from laya_index.engine.base import MapEngine
 from laya_index.pipeline import Pipeline
-from laya_index.process import cache_folder, process
+from laya_index.process import process
 from laya_index.sample import sample_files
 from laya_index.source.base import Source
 from laya_index.stack import ExportBlock, Stack

@@ -1,0 +1,45 @@
+"""Tools for agents over a corpus, in the Model Context Protocol.
+
+What is exported here is the server without a transport, and needs no SDK; `laya_rag.mcp.sdk`,
+`laya_rag.mcp.http` and `laya_rag.mcp.proxy` carry it, with the extra `laya-rag[mcp]`.
+"""
+
+from laya_rag.mcp.auth import BearerAuth, Caller
+from laya_rag.mcp.core import RetrievalServer
+from laya_rag.mcp.errors import (
+    BackendFailedError,
+    CallError,
+    InvalidArgumentsError,
+    NotFoundError,
+    RateLimitedError,
+    ServerSetupError,
+    UnauthorizedError,
+)
+from laya_rag.mcp.rate import RateLimiter
+from laya_rag.mcp.results import ToolResult
+from laya_rag.mcp.source import EngineSource
+from laya_rag.mcp.tools import ToolSpec
+from laya_rag.mcp.transport import LoopbackTransport, Transport
+from laya_rag.mcp.wording import ServerCopy
+from laya_rag.mcp.writing import Writing
+
+__all__ = [
+    "BackendFailedError",
+    "BearerAuth",
+    "CallError",
+    "Caller",
+    "EngineSource",
+    "InvalidArgumentsError",
+    "LoopbackTransport",
+    "NotFoundError",
+    "RateLimitedError",
+    "RateLimiter",
+    "RetrievalServer",
+    "ServerCopy",
+    "ServerSetupError",
+    "ToolResult",
+    "ToolSpec",
+    "Transport",
+    "UnauthorizedError",
+    "Writing",
+]
