@@ -141,7 +141,7 @@ class LanceDbSink(Sink):
         """See `Sink`."""
         with _asking(self._target):
             # A term has a row for each scope that has it; the first scope has all of them.
-            return self._tables[kind].count_rows("scope = 0" if kind == "terms" else None)
+            return int(self._tables[kind].count_rows("scope = 0" if kind == "terms" else None))
 
     def write(self, corpus: Corpus, kind: Kind, start: int, stop: int) -> None:
         """See `Sink`."""

@@ -179,9 +179,9 @@ class QdrantSink(Sink):
     def done(self, kind: Kind) -> int:
         """See `Sink`."""
         with _asking(self._target):
-            counted = self._client.count(self._name, _kind_filter(kind), exact=True)
+            points: int = self._client.count(self._name, _kind_filter(kind), exact=True).count
             # A point holds a whole batch of terms.
-            return counted.count * (self.batch if kind == "terms" else 1)
+            return points * (self.batch if kind == "terms" else 1)
 
     def write(self, corpus: Corpus, kind: Kind, start: int, stop: int) -> None:
         """See `Sink`."""
@@ -283,7 +283,7 @@ def _published(client: QdrantClient, target: Target) -> str | None:
     """The collection that the target's alias stands for."""
     for alias in client.get_aliases().aliases:
         if alias.alias_name == target.name:
-            return alias.collection_name
+            return str(alias.collection_name)
     return None
 
 
