@@ -70,7 +70,7 @@ def test_a_full_run_gives_the_same_bytes(built: Path, tmp_path: Path) -> None:
             "docs/bundle.md",
             "How an incremental run stays byte-identical",
         ),
-        ("what happens when a run is killed", "docs/bundle.md", "What survives a crash"),
+        ("what survives a crash of the run", "docs/bundle.md", "What survives a crash"),
         ("why is redaction done before chunking", "adr/0002-redact-before-chunking.md", ""),
     ],
 )

@@ -159,6 +159,14 @@ def scifact(data: Path, run: Scorer, keep_at: dict[str, float]) -> dict[str, Any
     }
 
 
+def corrected(p: float, calibration: dict[str, float] | None) -> float:
+    """The probability after the question's own slope and offset, as the runtime applies them."""
+    if not calibration:
+        return p
+    z = math.log(max(p, 1e-9) / max(1 - p, 1e-9))
+    return 1 / (1 + math.exp(-(calibration["slope"] * z + calibration["offset"])))
+
+
 def main() -> None:
     """Evaluate and print."""
     ap = argparse.ArgumentParser(description=__doc__)
@@ -221,24 +229,8 @@ def main() -> None:
                 if not rows:
                     continue
                 y = [float(it["y"]) for it, _ in rows]
-                s = [v for _, v in rows]
+                s = [corrected(v, calibration.get(name)) for _, v in rows]
                 result[name][label] = figures(y, s, interval=True)
-                c = calibration.get(name)
-                if c:
-                    fixed = [
-                        1
-                        / (
-                            1
-                            + math.exp(
-                                -(
-                                    c["slope"] * math.log(max(v, 1e-9) / max(1 - v, 1e-9))
-                                    + c["offset"]
-                                )
-                            )
-                        )
-                        for v in s
-                    ]
-                    result[name][label]["ece_slope_offset"] = round(ece(y, fixed), 4)
                 if label in ("squad hard", "squad all"):
                     result[name][label]["by_article"] = {
                         g: [
@@ -253,7 +245,11 @@ def main() -> None:
                         ]
                         for g in sorted({it["g"] for it, _ in rows})
                     }
-            every = [(float(it["y"]), s) for it, s in zip(items, p, strict=True) if it["t"] == t]
+            every = [
+                (float(it["y"]), corrected(s, calibration.get(name)))
+                for it, s in zip(items, p, strict=True)
+                if it["t"] == t
+            ]
             result[name]["everything"] = figures(
                 [a for a, _ in every], [b for _, b in every], False
             )
@@ -271,7 +267,7 @@ def main() -> None:
             print(
                 f"{name:14} {label:18} n {f['n']:5} pos {f['positive']:.2f} auc {f['auc']:.3f} "
                 f"{f.get('auc_95', '')} acc {f['accuracy']:.3f} ece {f['ece']:.3f} "
-                f"({f.get('ece_slope_offset', '')}) brier {f['brier']:.3f} "
+                f"brier {f['brier']:.3f} "
                 f"risk {f['risk_coverage']}"
             )
             if "by_article" in f:

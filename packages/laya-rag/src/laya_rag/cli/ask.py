@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from laya_rag.cli.finding import QueryArgument, print_flags, print_passage, wanted
+from laya_rag.cli.finding import QueryArgument, print_flags, print_passage
 from laya_rag.cli.options import (
     CorpusOptions,
     GateOptions,
@@ -50,7 +50,7 @@ def ask(
 
     """  # noqa: D412
     opened = corpus.open(first.given, gate.given, {"--budget": ("second.pack.budget", budget)})
-    result = opened.engine.ask(wanted(query), filters=opened.filters)
+    result = opened.engine.ask(query, filters=opened.filters)
     if output.as_json:
         print_json(opened.as_json(result.to_json()))
     else:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from laya_rag.cli.ask import headline
-from laya_rag.cli.finding import QueryArgument, print_flags, print_place, wanted
+from laya_rag.cli.finding import QueryArgument, print_flags, print_place
 from laya_rag.cli.options import (
     CorpusOptions,
     GateOptions,
@@ -61,7 +61,7 @@ def extract(
         "--coverage": ("extract.coverage", coverage or None),
     }
     opened = corpus.open(first.given, gate.given, chosen)
-    result = opened.engine.extract(wanted(query), filters=opened.filters)
+    result = opened.engine.extract(query, filters=opened.filters)
     if output.as_json:
         print_json(opened.as_json(result.to_json()))
     else:

@@ -33,7 +33,17 @@ MIN_TRUST = typer.Option(
     help="Least trust tier: quarantined, untrusted or trusted (untrusted).", show_default=False
 )
 
-QueryArgument = Annotated[str, typer.Argument(help="What to look for; plain text, no operators.")]
+
+def _not_blank(query: str) -> str:
+    """The query, which must not be blank."""
+    if not query.strip():
+        raise typer.BadParameter("the query is blank")
+    return query
+
+
+QueryArgument = Annotated[
+    str, typer.Argument(help="What to look for; plain text, no operators.", callback=_not_blank)
+]
 BundleOption = Annotated[Path, BUNDLE]
 DepthOption = Annotated[int, DEPTH]
 LegOption = Annotated[list[str] | None, LEG]
@@ -166,13 +176,6 @@ def _parsed(filters: str | None) -> Mapping[str, Any] | None:
     if not isinstance(parsed, dict):
         raise typer.BadParameter('--filter is a JSON object, such as {"title": "Ferry"}')
     return parsed
-
-
-def wanted(query: str) -> str:
-    """The query, which must not be blank."""
-    if not query.strip():
-        raise typer.BadParameter("the query is blank")
-    return query
 
 
 def print_passage(screen: Console, label: str, passage: Passage, note: str = "") -> None:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from laya_rag.cli.finding import JsonOption, QueryArgument, print_passage, wanted
+from laya_rag.cli.finding import JsonOption, QueryArgument, print_passage
 from laya_rag.cli.options import CorpusOptions, SearchOptions, shared_options
 from laya_rag.cli.output import console, counted, print_json, reporting_errors
 
@@ -39,7 +39,7 @@ def search(
 
     """  # noqa: D412
     opened = corpus.open(first.given, {"--top": ("search.keep", top)})
-    result = opened.engine.search(wanted(query), filters=opened.filters)
+    result = opened.engine.search(query, filters=opened.filters)
     if as_json:
         print_json(opened.as_json(result.to_json()))
     else:
