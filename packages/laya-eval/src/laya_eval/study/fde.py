@@ -25,6 +25,7 @@ from laya_index.source.jsonl import JsonlSource
 from laya_signals.fde import MuveraFde
 from laya_signals.multivector.encoder import EncoderMultiVectorEncoder
 from numpy.typing import NDArray
+from rich.console import Console
 from rich.progress import track
 
 from laya_eval.beir import load_judged
@@ -170,12 +171,21 @@ def main(arguments: Sequence[str] | None = None) -> None:
     encoder = EncoderMultiVectorEncoder()
     passages = [
         tokens
-        for text in track(texts[: options.documents], "encoding passages", transient=True)
+        for text in track(
+            texts[: options.documents],
+            "encoding passages",
+            console=Console(stderr=True),
+            transient=True,
+        )
         if len(tokens := encoder.encode_documents([text])[0])
     ]
     queries = [encoder.encode_query(text) for _, text in asked]
     exact = exact_scores(
-        queries, passages, lambda items: list(track(items, "exact MaxSim", transient=True))
+        queries,
+        passages,
+        lambda items: list(
+            track(items, "exact MaxSim", console=Console(stderr=True), transient=True)
+        ),
     )
     write = sys.stdout.write
     write(
@@ -186,7 +196,9 @@ def main(arguments: Sequence[str] | None = None) -> None:
     )
     rows = []
     settings = [(r, k, p) for k, p in FAMILIES for r in REPETITIONS]
-    for repetitions, k_sim, projection in track(settings, "encodings", transient=True):
+    for repetitions, k_sim, projection in track(
+        settings, "encodings", console=Console(stderr=True), transient=True
+    ):
         fde = MuveraFde(repetitions=repetitions, k_sim=k_sim, projection=projection)
         row = measure(queries, passages, exact, fde, options.depth)
         rows.append(row)
