@@ -30,7 +30,7 @@ from rich.progress import track
 
 from laya_eval.beir import load_judged
 from laya_eval.bootstrap import bootstrap_interval
-from laya_eval.plot.frame import Frame, label
+from laya_eval.plot.frame import Frame, label, pixel
 
 #: `(k_sim, projection)` of each line of the plot, and the repetitions along it.
 FAMILIES = ((2, 16), (2, 64), (4, 16), (4, 64))
@@ -115,7 +115,7 @@ def exact_scores(
 
 def plot(rows: Sequence[Row], depth: int) -> str:
     """Recall against width, a line for each `(k_sim, projection)`."""
-    frame = Frame(width=600)
+    frame = Frame()
     low, high = (log2(end(row.width for row in rows)) for end in (min, max))
 
     def place(width: float) -> float:
@@ -137,9 +137,9 @@ def plot(rows: Sequence[Row], depth: int) -> str:
         points = [(frame.x(place(row.width)), frame.y(float(row.recall.mean()))) for row in line]
         parts.append(f'<path class="line" d="M{"L".join(f"{x} {y}" for x, y in points)}"/>')
         parts += [f'<circle class="mark" cx="{x}" cy="{y}" r="4"/>' for x, y in points]
-        x, y = points[-1]
+        x, y = points[0]
         name = f"k_sim {k_sim}, projection {projection}"
-        parts.append(label(str(float(x) + 8), str(float(y) + 4), name))
+        parts.append(label(pixel(float(x) + 6), pixel(float(y) + 16), name))
         said += [f"{name}, width {row.width}: {row.recall.mean():.3f}" for row in line]
     return frame.document("FDE against exact MaxSim", "; ".join(said) + ".", parts)
 
