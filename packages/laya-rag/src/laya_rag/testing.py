@@ -1,9 +1,10 @@
-"""A corpus in memory that keeps the rules of a real one."""
+"""A corpus in memory that keeps the rules of a real one, and a model that waits."""
 
 from __future__ import annotations
 
 import hashlib
 import re
+import threading
 from collections.abc import Collection, Sequence
 from typing import Any
 
@@ -14,6 +15,7 @@ from laya_retrieval.filters import And, Filter, parse_filter
 from laya_retrieval.process.group import document_of
 from laya_retrieval.retrieve.backend import Capability
 from laya_retrieval.retrieve.query import QueryBundle
+from laya_retrieval.testing import FakeDecisionModel
 from numpy.typing import NDArray
 
 from laya_rag.access import Access
@@ -183,6 +185,27 @@ class MemoryView:
             return list(self._rows)
         parse_filter(filters, fields=FIELDS)
         return [row for row in self._rows if filters.matches(row.metadata)]
+
+
+class HeldModel(FakeDecisionModel):
+    """Answers .9 once `go` is set; `began` is set and `count` goes up when a call begins.
+
+    Raises `TimeoutError` when nobody lets it go within 20 seconds.
+    """
+
+    def __init__(self) -> None:
+        super().__init__(lambda state, question: 0.9)  # noqa: ARG005
+        self.began = threading.Event()
+        self.go = threading.Event()
+        self.count = 0
+
+    def predict_batch(self, states: Any, questions: Any) -> Any:
+        """As `FakeDecisionModel` does, later."""
+        self.count += 1
+        self.began.set()
+        if not self.go.wait(20):
+            raise TimeoutError("nobody let the model go")
+        return super().predict_batch(states, questions)
 
 
 def _words(text: str) -> list[str]:

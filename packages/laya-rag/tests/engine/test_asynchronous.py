@@ -2,32 +2,15 @@ from __future__ import annotations
 
 import asyncio
 import threading
-from typing import Any
 
 import pytest
 from laya_rag.config import Settings
 from laya_rag.engine import AsyncEngine, Engine
 from laya_rag.errors import OverloadedError, StoreError
-from laya_rag.testing import MemoryCorpus, chunk
+from laya_rag.testing import HeldModel, MemoryCorpus, chunk
 from laya_retrieval.testing import FakeDecisionModel
 
 ROWS = [chunk(f"d{n}#chunk-0", f"tide mill {n}") for n in range(6)]
-
-
-class Held(FakeDecisionModel):
-    """Answers once it is let go; counts the calls that began."""
-
-    def __init__(self) -> None:
-        super().__init__(lambda state, question: 0.9)
-        self.began = threading.Event()
-        self.go = threading.Event()
-        self.count = 0
-
-    def predict_batch(self, states: Any, questions: Any) -> Any:
-        self.count += 1
-        self.began.set()
-        assert self.go.wait(10)
-        return super().predict_batch(states, questions)
 
 
 def engine(model: FakeDecisionModel, **options: int) -> AsyncEngine:
@@ -59,7 +42,7 @@ def test_every_method_answers_as_its_blocking_one() -> None:
 
 def test_the_loop_goes_on_while_a_model_works() -> None:
     async def main() -> None:
-        model = Held()
+        model = HeldModel()
         async with engine(model) as one:
             asked = asyncio.create_task(one.ask("tide mill"))
             await until(model.began)
@@ -76,7 +59,7 @@ def test_the_loop_goes_on_while_a_model_works() -> None:
 
 def test_cancelling_stops_the_work() -> None:
     async def main() -> None:
-        model = Held()
+        model = HeldModel()
         one = engine(model, workers=1)
         asked = asyncio.create_task(one.ask("tide mill"))
         await until(model.began)
@@ -92,7 +75,7 @@ def test_cancelling_stops_the_work() -> None:
 
 def test_a_call_that_still_waits_is_never_begun() -> None:
     async def main() -> None:
-        model = Held()
+        model = HeldModel()
         one = engine(model, workers=1)
         first = asyncio.create_task(one.ask("tide mill"))
         await until(model.began)
@@ -114,7 +97,7 @@ def test_a_call_that_still_waits_is_never_begun() -> None:
 
 def test_what_is_too_much_is_refused_and_room_comes_back() -> None:
     async def main() -> None:
-        model = Held()
+        model = HeldModel()
         async with engine(model, workers=1, waiting=1) as one:
             running = [asyncio.create_task(one.ask("tide mill")) for _ in range(2)]
             await until(model.began)

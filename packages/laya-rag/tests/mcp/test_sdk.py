@@ -2,7 +2,6 @@ from __future__ import annotations
 
 import asyncio
 import json
-import threading
 from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import Any
@@ -13,8 +12,8 @@ from laya_rag.config import Settings
 from laya_rag.engine import Engine
 from laya_rag.mcp import EngineSource, RateLimiter, RetrievalServer, Writing
 from laya_rag.mcp.sdk import bearer, sdk_server
-from laya_rag.testing import MemoryCorpus, chunk
-from laya_retrieval.testing import FakeBackend, FakeDecisionModel
+from laya_rag.testing import HeldModel, MemoryCorpus, chunk
+from laya_retrieval.testing import FakeBackend
 from mcp.client.client import Client
 from mcp.shared.exceptions import MCPError
 
@@ -29,22 +28,6 @@ def drive(
             await steps(client)
 
     asyncio.run(asyncio.wait_for(main(), 30))
-
-
-class Held(FakeDecisionModel):
-    """Answers once it is let go; counts the calls."""
-
-    def __init__(self) -> None:
-        super().__init__(lambda state, question: 0.9)
-        self.began = threading.Event()
-        self.go = threading.Event()
-        self.count = 0
-
-    def predict_batch(self, states: Any, questions: Any) -> Any:
-        self.count += 1
-        self.began.set()
-        assert self.go.wait(20)
-        return super().predict_batch(states, questions)
 
 
 @MODES
@@ -187,7 +170,7 @@ def test_prompts_are_there_where_their_tools_are(server: RetrievalServer, mode: 
 
 @MODES
 def test_a_cancelled_call_stops_its_work_and_the_server_survives(mode: str) -> None:
-    model = Held()
+    model = HeldModel()
     rows = [chunk(f"d{n}#chunk-0", f"tide mill {n}") for n in range(8)]
     settings = Settings().updated({"gate.batch": 1})
     server = RetrievalServer(Engine(MemoryCorpus(rows), settings, model=model))
@@ -212,7 +195,7 @@ def test_a_cancelled_call_stops_its_work_and_the_server_survives(mode: str) -> N
 
 @MODES
 def test_beyond_what_may_wait_a_call_is_told_to_come_back(mode: str) -> None:
-    model = Held()
+    model = HeldModel()
     rows = [chunk("d#chunk-0", "tide mill")]
     server = RetrievalServer(Engine(MemoryCorpus(rows), model=model))
 

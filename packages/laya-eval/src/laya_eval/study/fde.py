@@ -29,7 +29,7 @@ from rich.console import Console
 from rich.progress import track
 
 from laya_eval.beir import load_judged
-from laya_eval.bootstrap import bootstrap_interval
+from laya_eval.bootstrap import RESAMPLES, mean_interval
 from laya_eval.plot.frame import Frame, label, pixel
 
 #: `(k_sim, projection)` of each line of the plot, and the repetitions along it.
@@ -145,9 +145,7 @@ def plot(rows: Sequence[Row], depth: int) -> str:
 
 
 def _interval(values: NDArray[np.float64]) -> str:
-    interval = bootstrap_interval(lambda rows: float(values[rows].mean()), len(values))
-    if interval is None:  # a mean can always be taken
-        raise AssertionError
+    interval = mean_interval(values, resamples=RESAMPLES)
     return f"{values.mean():.3f} [{interval.low:.3f}, {interval.high:.3f}]"
 
 
