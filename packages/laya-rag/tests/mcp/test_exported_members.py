@@ -10,7 +10,8 @@ def test_what_is_exported_is_what_all_says() -> None:
     ours = {
         name
         for name, value in vars(package).items()
-        if not name.startswith("_") and getattr(value, "__module__", "").startswith("laya_rag.mcp.")
+        if not name.startswith("_")
+        and getattr(value, "__module__", "").startswith(("laya_rag.mcp.", "laya_rag.serving."))
     }
     assert sorted(ours) == package.__all__
 

@@ -13,8 +13,10 @@ import pytest
 from laya_rag.access import Access
 from laya_rag.engine import Engine
 from laya_rag.mcp import BearerAuth, Caller, RetrievalServer, ServerSetupError
-from laya_rag.mcp.http import http_app, transport_for, web_server
+from laya_rag.mcp.http import http_app
 from laya_rag.mcp.proxy import Service, proxy_server
+from laya_rag.serving.transport import transport_for
+from laya_rag.serving.web import web_server
 from mcp.client.client import Client
 from mcp.client.streamable_http import streamable_http_client
 
@@ -44,7 +46,7 @@ async def serving(
     core: RetrievalServer, address: str = "127.0.0.1:0", **options: Any
 ) -> AsyncIterator[str]:
     """The core behind a real socket; its URL."""
-    listener = transport_for(core, address).bind()
+    listener = transport_for(address, 8078, tokens=core.auth is not None).bind()
     server = web_server(http_app(core, **options))
     task = asyncio.create_task(server.serve(sockets=[listener]))
     while not server.started:
@@ -225,8 +227,8 @@ def test_what_is_no_message_is_refused_and_the_server_survives(
 def test_beyond_loopback_callers_need_tokens(server: RetrievalServer, engine: Engine) -> None:
     for address in ("0.0.0.0:0", "[::]:0", "192.0.2.1:80"):
         with pytest.raises(ServerSetupError, match="token"):
-            transport_for(server, address)
-    assert transport_for(RetrievalServer(engine, auth=auth()), "0.0.0.0:0").port == 0
+            transport_for(address, 8078, tokens=server.auth is not None)
+    assert transport_for("0.0.0.0:0", 8078, tokens=True).port == 0
 
 
 def test_whoever_watches_needs_no_token(shared_engine: Engine) -> None:

@@ -16,7 +16,9 @@ import pytest
 from laya_rag.config import Settings
 from laya_rag.engine import Engine
 from laya_rag.mcp import RetrievalServer
-from laya_rag.mcp.http import http_app, transport_for, web_server
+from laya_rag.mcp.http import http_app
+from laya_rag.serving.transport import transport_for
+from laya_rag.serving.web import web_server
 from laya_rag.testing import MemoryCorpus, chunk
 from laya_retrieval.testing import FakeDecisionModel
 from mcp.client.client import Client
@@ -81,7 +83,7 @@ def test_many_clients_that_misbehave_leave_nothing_behind() -> None:
         corpus, model = MemoryCorpus(ROWS), FakeDecisionModel()
         settings = Settings().updated({"cache.vectors": 0})
         served = RetrievalServer(Engine(corpus, settings, model=model))
-        listener = transport_for(served, "127.0.0.1:0").bind()
+        listener = transport_for("127.0.0.1:0", 8078, tokens=served.auth is not None).bind()
         app = http_app(served, body_limit=64_000)
         server = web_server(app)
         running = asyncio.create_task(server.serve(sockets=[listener]))

@@ -18,7 +18,7 @@ from laya_rag.mcp import (
     ServerSetupError,
     Writing,
 )
-from laya_rag.mcp.writing import writing_from
+from laya_rag.serving.writing import writing_from
 
 STACK = """
 name: notes

@@ -25,10 +25,10 @@ if TYPE_CHECKING:
     from laya_retrieval.retrieve.backend import Capability
 
     from laya_rag.config import Settings
-    from laya_rag.mcp.auth import BearerAuth
     from laya_rag.mcp.core import RetrievalServer
-    from laya_rag.mcp.source import EngineSource
     from laya_rag.mcp.wording import ServerCopy
+    from laya_rag.serving.auth import BearerAuth
+    from laya_rag.serving.source import EngineSource
 
 
 @reporting_errors
@@ -134,9 +134,9 @@ def mcp(
     ).settings
 
     from laya_rag.mcp.core import RetrievalServer
-    from laya_rag.mcp.rate import RateLimiter
-    from laya_rag.mcp.source import EngineSource
-    from laya_rag.mcp.writing import writing_from
+    from laya_rag.serving.rate import RateLimiter
+    from laya_rag.serving.source import EngineSource
+    from laya_rag.serving.writing import writing_from
 
     auth = _auth(token_file) if http is not None else None
     if http is not None and auth is None and allow_writes:
@@ -169,11 +169,12 @@ def _require_sdk() -> None:
 
 
 def _auth(token_file: Path | None) -> BearerAuth | None:
-    from laya_rag.mcp.auth import BearerAuth
+    from laya_rag.mcp import TOKEN_VARIABLE
+    from laya_rag.serving.auth import BearerAuth
 
     if token_file is not None:
         return BearerAuth.from_file(token_file)
-    return BearerAuth.from_environment()
+    return BearerAuth.from_environment(TOKEN_VARIABLE)
 
 
 def _manifest(source: EngineSource, settings: Settings, *, needed: bool) -> Manifest | None:
@@ -246,10 +247,12 @@ def _http(
 ) -> None:
     import asyncio
 
-    from laya_rag.mcp.http import PATH, http_app, serve, transport_for
+    from laya_rag.mcp.http import DEFAULT_PORT, PATH, http_app
+    from laya_rag.serving.transport import transport_for
+    from laya_rag.serving.web import serve
 
     _quiet_logs()
-    transport = transport_for(core, address)
+    transport = transport_for(address, DEFAULT_PORT, tokens=core.auth is not None)
     app = http_app(core, hosts=hosts, origins=origins)
     listener = transport.bind()
     _open_early(source)
@@ -290,7 +293,7 @@ def _connect(url: str) -> None:
     import asyncio
     import os
 
-    from laya_rag.mcp.auth import TOKEN_VARIABLE
+    from laya_rag.mcp import TOKEN_VARIABLE
     from laya_rag.mcp.proxy import Service, proxy_server
     from laya_rag.mcp.stdio import serve_stdio
 

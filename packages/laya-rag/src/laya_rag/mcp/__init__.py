@@ -4,9 +4,12 @@ What is exported here is the server without a transport, and needs no SDK; `laya
 `laya_rag.mcp.http` and `laya_rag.mcp.proxy` carry it, with the extra `laya-rag[mcp]`.
 """
 
-from laya_rag.mcp.auth import BearerAuth, Caller
 from laya_rag.mcp.core import RetrievalServer
-from laya_rag.mcp.errors import (
+from laya_rag.mcp.results import ToolResult
+from laya_rag.mcp.tools import ToolSpec
+from laya_rag.mcp.wording import ServerCopy
+from laya_rag.serving.auth import BearerAuth, Caller
+from laya_rag.serving.errors import (
     BackendFailedError,
     CallError,
     InvalidArgumentsError,
@@ -15,13 +18,13 @@ from laya_rag.mcp.errors import (
     ServerSetupError,
     UnauthorizedError,
 )
-from laya_rag.mcp.rate import RateLimiter
-from laya_rag.mcp.results import ToolResult
-from laya_rag.mcp.source import EngineSource
-from laya_rag.mcp.tools import ToolSpec
-from laya_rag.mcp.transport import LoopbackTransport, Transport
-from laya_rag.mcp.wording import ServerCopy
-from laya_rag.mcp.writing import Writing
+from laya_rag.serving.rate import RateLimiter
+from laya_rag.serving.source import EngineSource
+from laya_rag.serving.transport import LoopbackTransport, Transport
+from laya_rag.serving.writing import Writing
+
+#: The environment variable that holds one token, for a server and for a client.
+TOKEN_VARIABLE = "LAYA_MCP_TOKEN"  # noqa: S105
 
 __all__ = [
     "BackendFailedError",

@@ -8,7 +8,7 @@ from laya_retrieval.errors import FilterError
 from laya_retrieval.filters import parse_filter
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError, model_validator
 
-from laya_rag.mcp.errors import InvalidArgumentsError
+from laya_rag.serving.errors import InvalidArgumentsError
 
 M = TypeVar("M", bound="Arguments")
 

@@ -13,16 +13,22 @@ from laya_retrieval.retrieve.query import QueryBundle
 from laya_rag.engine import CancelToken, Engine
 from laya_rag.errors import AccessError, NotFoundError, OverloadedError, QueryError, StoppedError
 from laya_rag.mcp import arguments as given
-from laya_rag.mcp import errors
-from laya_rag.mcp.auth import OWNER, BearerAuth, Caller
 from laya_rag.mcp.evidence import Evidence
-from laya_rag.mcp.rate import RateLimiter
-from laya_rag.mcp.results import ContextOutput, SearchOutput, ToolResult
+from laya_rag.mcp.results import (
+    ContextOutput,
+    IndexOutput,
+    ResetOutput,
+    SearchOutput,
+    ToolResult,
+)
 from laya_rag.mcp.searcher import BackendSearcher, EngineSearcher, Searcher, more_like
-from laya_rag.mcp.source import EngineSource
 from laya_rag.mcp.tools import TOOLS, Tool, ToolSpec, spec_of
 from laya_rag.mcp.wording import ServerCopy
-from laya_rag.mcp.writing import Progress, Writing
+from laya_rag.serving import errors
+from laya_rag.serving.auth import OWNER, BearerAuth, Caller
+from laya_rag.serving.rate import RateLimiter
+from laya_rag.serving.source import EngineSource
+from laya_rag.serving.writing import Progress, Writing
 
 logger = logging.getLogger(__name__)
 
@@ -180,15 +186,17 @@ class RetrievalServer:
                 )
                 return ContextOutput.of(found.record, found.passages, complete=found.complete)
             case given.IndexDocumentsArguments():
-                return self._write(caller).index(
+                report = self._write(caller).index(
                     parsed.folder,
                     dry_run=parsed.dry_run,
                     remove_missing=parsed.remove_missing,
                     cancel=cancel,
                     progress=progress,
                 )
+                return IndexOutput.of(report)
             case given.ResetIndexArguments():
-                return self._write(caller).reset()
+                self._write(caller).reset()
+                return ResetOutput(state="deleted")
         return self._ask(tool, caller, parsed, cancel)
 
     def _ask(

@@ -15,7 +15,6 @@ from laya_rag.mcp.arguments import (
     SearchEvidenceArguments,
     VerifyAnswerArguments,
 )
-from laya_rag.mcp.auth import Caller
 from laya_rag.mcp.fence import NOTICE
 from laya_rag.mcp.results import (
     AdjudicateOutput,
@@ -32,7 +31,8 @@ from laya_rag.mcp.results import (
     StatusOutput,
     VerifyOutput,
 )
-from laya_rag.mcp.source import EngineSource
+from laya_rag.serving.auth import Caller
+from laya_rag.serving.source import EngineSource
 
 # So many documents are read at a time to count them by source.
 _SCAN = 1000

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import socket
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from typing import Any
 
-import uvicorn
 from mcp.server.auth.middleware.bearer_auth import AuthenticatedUser
 from mcp.server.auth.provider import AccessToken
 from mcp.server.lowlevel import Server
@@ -20,18 +18,16 @@ from starlette.routing import Route
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from laya_rag.mcp.core import RetrievalServer
-from laya_rag.mcp.errors import UnauthorizedError
 from laya_rag.mcp.sdk import bearer, sdk_server
-from laya_rag.mcp.transport import LoopbackTransport, Transport
+from laya_rag.serving.errors import UnauthorizedError
 
 #: Where the protocol is spoken.
 PATH = "/mcp"
+DEFAULT_PORT = 8078
 #: No call needs more: the longest argument is an answer of 50,000 characters.
 BODY_LIMIT = 1024 * 1024
 SESSION_LIMIT = 1000
 SESSION_IDLE = 30 * 60.0
-_GRACE = 5
-_KEEP_ALIVE = 20
 
 _LOCAL = ("127.0.0.1", "localhost", "[::1]")
 
@@ -79,41 +75,6 @@ def http_app(
     )
     app.state.manager = manager
     return app
-
-
-def web_server(app: ASGIApp) -> uvicorn.Server:
-    """What serves the application; a signal ends it, and what runs then has five seconds."""
-    return uvicorn.Server(
-        uvicorn.Config(
-            app,
-            log_level="warning",
-            access_log=False,
-            server_header=False,
-            timeout_graceful_shutdown=_GRACE,
-            # Longer than clients keep an idle connection, or one would be closed under a request.
-            timeout_keep_alive=_KEEP_ALIVE,
-            ws="none",
-        )
-    )
-
-
-async def serve(app: ASGIApp, listener: socket.socket) -> None:
-    """Serve until SIGINT or SIGTERM."""
-    try:
-        await web_server(app).serve(sockets=[listener])
-    finally:
-        listener.close()
-
-
-def transport_for(core: RetrievalServer, address: str) -> Transport:
-    """The address as a transport: beyond loopback only where callers have tokens.
-
-    Raises `ServerSetupError`.
-    """
-    transport = Transport.parse(address)
-    if core.auth is None:
-        return LoopbackTransport(transport.host, transport.port, transport.path)
-    return transport
 
 
 class _Gate:

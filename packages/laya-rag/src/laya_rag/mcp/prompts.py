@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
 
-from laya_rag.mcp.errors import InvalidArgumentsError, NotFoundError
+from laya_rag.serving.errors import InvalidArgumentsError, NotFoundError
 
 _ANSWER = """\
 Answer the question below from the documents, and from nothing else.

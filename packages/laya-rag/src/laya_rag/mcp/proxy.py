@@ -21,8 +21,8 @@ from mcp.server.context import ServerRequestContext
 from mcp.server.lowlevel import Server
 from mcp.shared.exceptions import MCPError
 
-from laya_rag.mcp.errors import ServerSetupError
-from laya_rag.mcp.transport import Transport
+from laya_rag.serving.errors import ServerSetupError
+from laya_rag.serving.transport import Transport
 
 logger = logging.getLogger(__name__)
 

@@ -8,7 +8,7 @@ import json
 from typing import Any
 from urllib.parse import parse_qs, quote, unquote, urlsplit
 
-from laya_rag.mcp.errors import InvalidArgumentsError, NotFoundError
+from laya_rag.serving.errors import InvalidArgumentsError, NotFoundError
 
 STATS = "laya://stats"
 DOCUMENTS = "laya://documents"

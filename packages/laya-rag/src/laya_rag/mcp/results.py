@@ -11,6 +11,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from typing import Any, Literal
 
+from laya_index.process import RunReport
 from laya_retrieval.candidate import Candidate
 from laya_retrieval.process.group import document_of
 from pydantic import BaseModel, ConfigDict, Field
@@ -490,6 +491,20 @@ class IndexOutput(ToolResult):
     unchanged: int
     removed: int
     skipped: dict[str, int]
+
+    @classmethod
+    def of(cls, report: RunReport) -> IndexOutput:
+        """What a run did."""
+        return cls(
+            state=report.state,
+            documents=report.documents,
+            passages=report.chunks,
+            added=report.added,
+            changed=report.changed,
+            unchanged=report.unchanged,
+            removed=report.removed,
+            skipped=dict(report.skipped),
+        )
 
     def readable(self) -> str:
         """One line."""

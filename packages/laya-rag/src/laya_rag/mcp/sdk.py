@@ -20,10 +20,11 @@ from mcp.shared.exceptions import MCPError
 
 from laya_rag.engine.workers import Workers
 from laya_rag.errors import OverloadedError, StoppedError
-from laya_rag.mcp import errors, prompts, resources
+from laya_rag.mcp import prompts, resources
 from laya_rag.mcp.core import RetrievalServer
 from laya_rag.mcp.results import DocumentOutput, DocumentsOutput, ToolResult
 from laya_rag.mcp.tools import ToolSpec
+from laya_rag.serving import errors
 
 logger = logging.getLogger(__name__)
 

@@ -18,8 +18,8 @@ from laya_retrieval.retrieve.query import QueryBundle
 
 from laya_rag.access import Access
 from laya_rag.engine import CancelToken, Engine
-from laya_rag.mcp.auth import Caller
-from laya_rag.mcp.errors import NotFoundError
+from laya_rag.serving.auth import Caller
+from laya_rag.serving.errors import NotFoundError
 
 # So much of a passage says what it is about.
 _LIKE = 2000

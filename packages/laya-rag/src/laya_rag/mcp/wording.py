@@ -13,7 +13,7 @@ from typing import Any
 from laya_retrieval.retrieve.backend import Capability
 from laya_retrieval.verify.injection import scan_injection
 
-from laya_rag.mcp.errors import ServerSetupError
+from laya_rag.serving.errors import ServerSetupError
 
 #: More would crowd out what the agent was asked.
 MAX_LENGTH = 4000

@@ -7,7 +7,7 @@ import time
 from collections import deque
 from collections.abc import Callable
 
-from laya_rag.mcp.errors import RateLimitedError, ServerSetupError
+from laya_rag.serving.errors import RateLimitedError, ServerSetupError
 
 
 class RateLimiter:

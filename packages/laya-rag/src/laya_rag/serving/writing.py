@@ -1,4 +1,4 @@
-"""The two tools that change the index, and the folders that they keep to."""
+"""What a server may change of the index, and the folders that it keeps to."""
 
 from __future__ import annotations
 
@@ -14,8 +14,7 @@ from laya_index.process import RunReport, process
 from laya_index.stack import load_stack
 
 from laya_rag.engine import CancelToken
-from laya_rag.mcp.errors import InvalidArgumentsError, NotFoundError, ServerSetupError
-from laya_rag.mcp.results import IndexOutput, ResetOutput
+from laya_rag.serving.errors import InvalidArgumentsError, NotFoundError, ServerSetupError
 
 #: Told how much is done, of how much if that is known, and what is being done.
 Progress = Callable[[float, float | None, str], None]
@@ -67,7 +66,7 @@ class Writing:
         remove_missing: bool,
         cancel: CancelToken,
         progress: Progress,
-    ) -> IndexOutput:
+    ) -> RunReport:
         """Build or update the bundle.
 
         Raises `InvalidArgumentsError` for a folder that is not allowed, and where documents would
@@ -81,15 +80,15 @@ class Writing:
         steps = _Steps(cancel, progress)
         report = process(stack, dry_run=True, progress=steps)
         if dry_run:
-            return _output(report)
+            return report
         if report.removed and not remove_missing:
             raise InvalidArgumentsError(
                 f"remove_missing: {report.removed} indexed documents are not in the source and "
                 "would leave the index; pass true only if the user agrees"
             )
-        return _output(process(stack, progress=steps))
+        return process(stack, progress=steps)
 
-    def reset(self) -> ResetOutput:
+    def reset(self) -> None:
         """Delete the bundle and what was derived from it.
 
         Deletes nothing but a folder with a readable manifest; raises as `read_manifest` and
@@ -102,7 +101,6 @@ class Writing:
             for part in cache.iterdir():
                 if part.is_dir():
                     shutil.rmtree(part)
-        return ResetOutput(state="deleted")
 
 
 class _Steps:
@@ -149,16 +147,3 @@ def writing_from(
     if "://" in bundle:
         raise ServerSetupError("a store is written by `laya push`: --allow-writes wants a bundle")
     return Writing(Path(bundle), stack, tuple(roots))
-
-
-def _output(report: RunReport) -> IndexOutput:
-    return IndexOutput(
-        state=report.state,
-        documents=report.documents,
-        passages=report.chunks,
-        added=report.added,
-        changed=report.changed,
-        unchanged=report.unchanged,
-        removed=report.removed,
-        skipped=dict(report.skipped),
-    )

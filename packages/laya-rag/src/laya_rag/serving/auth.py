@@ -15,12 +15,10 @@ from typing import Literal
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from laya_rag.access import Access
-from laya_rag.mcp.errors import ServerSetupError, UnauthorizedError
+from laya_rag.serving.errors import ServerSetupError, UnauthorizedError
 
 Scope = Literal["read", "write"]
 
-#: The environment variable that holds one token, for a server and for a client.
-TOKEN_VARIABLE = "LAYA_MCP_TOKEN"  # noqa: S105
 #: A token is a secret, not a password: shorter ones can be guessed.
 LEAST_LENGTH = 16
 
@@ -118,9 +116,9 @@ class BearerAuth:
         return cls(callers)
 
     @classmethod
-    def from_environment(cls) -> BearerAuth | None:
-        """The one token in `LAYA_MCP_TOKEN`, which may see and do everything; None without it."""
-        token = os.environ.get(TOKEN_VARIABLE)
+    def from_environment(cls, variable: str) -> BearerAuth | None:
+        """The one token in that variable, which may see and do everything; None without it."""
+        token = os.environ.get(variable)
         if token is None:
             return None
         scopes: frozenset[Scope] = frozenset({"read", "write"})

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 from laya_rag.mcp import LoopbackTransport, ServerSetupError, Transport
-from laya_rag.mcp import transport as module
+from laya_rag.serving import transport as module
 
 
 @pytest.mark.parametrize("host", ["127.0.0.1", "127.9.9.9", "localhost", "::1"])
@@ -38,7 +38,7 @@ def test_a_name_counts_by_every_address_that_it_stands_for(
 
 
 def test_a_unix_socket_is_for_its_owner_alone(tmp_path: Path) -> None:
-    transport = LoopbackTransport.parse(f"unix:{tmp_path / 's'}")
+    transport = LoopbackTransport.parse(f"unix:{tmp_path / 's'}", 8078)
     with transport.bind():
         assert stat.S_IMODE((tmp_path / "s").stat().st_mode) == 0o600
         with pytest.raises(ServerSetupError, match="cannot listen"):
@@ -64,14 +64,14 @@ def test_a_file_that_is_no_socket_is_not_replaced(tmp_path: Path) -> None:
     ],
 )
 def test_addresses_are_read(text: str, host: str, port: int) -> None:
-    transport = Transport.parse(text)
+    transport = Transport.parse(text, 8078)
     assert (transport.host, transport.port) == (host, port)
 
 
 @pytest.mark.parametrize("text", ["", ":80", "h:", "h:x", "h:-1", "h:65536", "h:８０"])
 def test_no_addresses(text: str) -> None:
     with pytest.raises(ServerSetupError):
-        Transport.parse(text)
+        Transport.parse(text, 8078)
 
 
 def test_it_binds_and_says_so_when_it_cannot() -> None:

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from laya_rag.access import Access
 from laya_rag.mcp import BearerAuth, Caller, ServerSetupError, UnauthorizedError
-from laya_rag.mcp import auth as auth_module
+from laya_rag.serving import auth as auth_module
 
 TOKEN = "t0ken-with-enough-characters"
 OTHER = "another-with-enough-characters"
@@ -139,14 +139,14 @@ def test_a_file_that_is_not_there_is_named(tmp_path: Path) -> None:
 
 def test_one_token_can_come_from_the_environment(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("LAYA_MCP_TOKEN", raising=False)
-    assert BearerAuth.from_environment() is None
+    assert BearerAuth.from_environment("LAYA_MCP_TOKEN") is None
     monkeypatch.setenv("LAYA_MCP_TOKEN", TOKEN)
-    auth = BearerAuth.from_environment()
+    auth = BearerAuth.from_environment("LAYA_MCP_TOKEN")
     assert auth is not None
     assert auth.caller(TOKEN).name == "environment"
     monkeypatch.setenv("LAYA_MCP_TOKEN", "")  # set by mistake: no reason to let everybody in
     with pytest.raises(ServerSetupError):
-        BearerAuth.from_environment()
+        BearerAuth.from_environment("LAYA_MCP_TOKEN")
 
 
 def test_without_callers_there_is_no_auth() -> None:

@@ -9,9 +9,8 @@ import stat
 from dataclasses import dataclass
 from pathlib import Path
 
-from laya_rag.mcp.errors import ServerSetupError
+from laya_rag.serving.errors import ServerSetupError
 
-DEFAULT_PORT = 8078
 _UNIX = "unix:"
 
 
@@ -23,7 +22,7 @@ class Transport:
     """
 
     host: str = "127.0.0.1"
-    port: int = DEFAULT_PORT
+    port: int = 0
     path: Path | None = None
 
     def __post_init__(self) -> None:
@@ -31,13 +30,13 @@ class Transport:
             raise ServerSetupError(f"a port is a number from 0 to 65535, not {self.port}")
 
     @classmethod
-    def parse(cls, text: str) -> Transport:
+    def parse(cls, text: str, default_port: int) -> Transport:
         """`HOST:PORT`, `[IPV6]:PORT`, `HOST` or `unix:PATH`; raises `ServerSetupError`."""
         if text.startswith(_UNIX):
             return cls(path=Path(text.removeprefix(_UNIX)))
         host, colon, port = text.rpartition(":")
         if not colon or (text.startswith("[") and text.endswith("]")):
-            host, port = text, str(DEFAULT_PORT)
+            host, port = text, str(default_port)
         host = host.removeprefix("[").removesuffix("]")
         if not host or not (port.isascii() and port.isdigit()):
             raise ServerSetupError(f"an address is HOST:PORT or unix:PATH, not {text!r}")
@@ -106,6 +105,17 @@ class LoopbackTransport(Transport):
                 f"{self.host} can be reached from other machines: give callers tokens "
                 "(--token-file), or listen on 127.0.0.1 or unix:PATH"
             )
+
+
+def transport_for(address: str, default_port: int, *, tokens: bool) -> Transport:
+    """The address as a transport: beyond loopback only where callers have tokens.
+
+    Raises `ServerSetupError`.
+    """
+    transport = Transport.parse(address, default_port)
+    if not tokens:
+        return LoopbackTransport(transport.host, transport.port, transport.path)
+    return transport
 
 
 def _served(path: Path) -> bool:
