@@ -164,6 +164,19 @@ def test_a_set_flag_is_toml_or_plain_text(text: str, key: str, value: Any) -> No
     load_settings(flags=[flag])
 
 
+def test_null_in_a_variable_is_none_whatever_the_setting_holds(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    for name in ("SEARCH__LEGS", "SEARCH__APPROXIMATE", "SECOND__PACK", "COMPOSE__SEED"):
+        monkeypatch.setenv(f"LAYA_RAG_{name}", "null")
+    settings = load_settings().settings
+    assert (settings.search.legs, settings.search.approximate) == (None, None)
+    assert (settings.second.pack, settings.compose.seed) == (None, None)
+    assert effective("compose.seed") == (None, "environment", "LAYA_RAG_COMPOSE__SEED")
+    monkeypatch.setenv("LAYA_RAG_COMPOSE__EXTRA", '{"stop": "null"}')
+    assert load_settings().settings.compose.extra == {"stop": "null"}
+
+
 @pytest.mark.parametrize("text", ["search.keep", "=3", ".keep=3", "search.=3"])
 def test_a_set_flag_without_key_or_value_is_refused(text: str) -> None:
     with pytest.raises(SettingsError, match="KEY=VALUE"):
@@ -184,6 +197,81 @@ def test_what_is_shown_holds_no_secret(tmp_path: Path) -> None:
     value, _, _ = effective("gate.model")
     assert value["config"] == {"api_key": MASK, "url": "u"}
     assert load_settings().settings.gate.model.config["api_key"] == "s3cr3t"
+
+
+def test_what_one_place_says_of_a_block_counts_in_any_order(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "laya.toml").write_text(
+        '[gate.model]\nconfig = {url = "http://localhost:1"}\nprovider = "decision.systemone"\n'
+    )
+    assert load_settings().settings.gate.model.config == {"url": "http://localhost:1"}
+    # Variables are read by name, CONFIG before PROVIDER.
+    monkeypatch.setenv("LAYA_RAG_GATE__JUDGE__CONFIG", '{"batch": 3}')
+    monkeypatch.setenv("LAYA_RAG_GATE__JUDGE__PROVIDER", "gate.nli")
+    judge = load_settings().settings.gate.judge
+    assert (judge.provider, judge.config) == ("gate.nli", {"batch": 3})
+    flags = [Flag("gate.model.config", {}, "--set"), Flag("gate.model.provider", "x", "--set")]
+    assert load_settings(flags=flags).settings.gate.model.config == {}
+
+
+def test_a_table_with_a_provider_keeps_its_other_settings(tmp_path: Path) -> None:
+    (tmp_path / "laya.toml").write_text('[compose]\nmodel = "m"\ntimeout = 9.0\n')
+    flags = [Flag.parse("compose.provider=ollama")]
+    table = load_settings(flags=flags).settings.compose
+    assert (table.provider, table.model, table.timeout) == ("ollama", "m", 9.0)
+
+
+COMPOSE = [
+    ({"provider": "ollama"}, "needs compose.model"),
+    ({"provider": "openai", "model": "m"}, "needs compose.url"),
+    ({"provider": "other", "model": "m"}, "compose.provider"),
+    ({"url": "localhost:11434"}, "http://"),
+    ({"url": "http://user:pass@localhost/v1"}, "api_key"),
+    ({"url": "http://localhost/v1?key=k"}, "no query"),
+    ({"provider": "ollama", "model": "m", "url": "http://10.0.0.7:11434"}, "in the clear"),
+    ({"provider": "ollama", "model": "m", "url": "http://localhost.evil.example"}, "in the clear"),
+    ({"api_key": "k", "api_key_env": "K"}, "not both"),
+    ({"extra": {"messages": [], "stream": False}}, "messages, stream"),
+    ({"temperature": -1}, "compose.temperature"),
+    ({"timeout": 0}, "compose.timeout"),
+]
+
+
+@pytest.mark.parametrize(("values", "message"), COMPOSE)
+def test_composition_that_cannot_work_is_refused(values: dict[str, Any], message: str) -> None:
+    with pytest.raises(SettingsError) as caught:
+        Settings().updated({f"compose.{key}": value for key, value in values.items()})
+    assert message in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    "values",
+    [
+        {"provider": "ollama"},
+        {"provider": "ollama", "url": "http://[::1]:11434/"},
+        {"provider": "openai", "url": "http://localhost:8000/v1"},
+        {"provider": "openai", "url": "https://models.example/v1"},
+        {"provider": "openai", "url": "http://models.example/v1", "plain_http": True},
+    ],
+)
+def test_composition_goes_to_this_machine_or_over_https(values: dict[str, Any]) -> None:
+    given = {"model": "m", **values}
+    table = Settings().updated({f"compose.{key}": value for key, value in given.items()}).compose
+    assert not table.address.endswith("/")
+    assert table.loopback == ("example" not in table.address)
+
+
+def test_the_key_of_a_table_is_masked_too(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert effective("compose.api_key") == (None, "default", "")
+    monkeypatch.setenv("LAYA_RAG_COMPOSE__API_KEY", "s3cr3t")
+    assert effective("compose.api_key")[0] == MASK
+    settings = load_settings().settings
+    assert "s3cr3t" not in repr(settings)
+    assert "s3cr3t" not in settings.model_dump_json()
+    given = settings.updated({"search.keep": 3}).compose.api_key
+    assert given is not None
+    assert given.get_secret_value() == "s3cr3t"
 
 
 def test_a_copy_with_other_values_is_checked_too() -> None:

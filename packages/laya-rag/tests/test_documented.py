@@ -7,6 +7,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from laya_rag.cli.compose import REASONS
+from laya_rag.compose import ComposeState, ResultEvent, compose
+from laya_rag.compose.errors import PUBLIC
+from laya_rag.compose.testing import ChatServer
 from laya_rag.config import load_settings
 from laya_rag.engine import Engine
 from laya_rag.testing import MemoryCorpus, chunk
@@ -66,3 +70,18 @@ def test_every_key_of_every_result_is_documented() -> None:
             found["verdict"].pop("questions")
         missing = {name for name in keys(found) if f"`{name}`" not in page}
         assert missing <= {"answerability_threshold", "relevance_threshold"}  # "both thresholds"
+
+
+def test_every_key_code_and_reason_of_composition_is_documented() -> None:
+    page = (DOCS / "compose.md").read_text(encoding="utf-8")
+    engine = Engine(
+        MemoryCorpus([chunk("mill#chunk-0", "The mill stands.")]),
+        model=FakeDecisionModel(lambda state, question: 0.9),
+    )
+    with ChatServer("It stands [1].") as server:
+        settings = engine.settings.updated(server.settings("ollama"))
+        last = [*compose(engine, "mill", settings=settings)][-1]
+    assert isinstance(last, ResultEvent)
+    states = {state.value for state in ComposeState}
+    named = {*last.to_json(), *PUBLIC, *REASONS, *states}
+    assert {name for name in named if f"`{name}`" not in page} == set()

@@ -8,6 +8,8 @@ in a variable's name each dot is two underscores (`LAYA_RAG_SEARCH__KEEP`).
 from __future__ import annotations
 
 import difflib
+import ipaddress
+import itertools
 import json
 import os
 import re
@@ -16,6 +18,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any, Literal, TypeAlias
+from urllib.parse import urlsplit
 
 from laya_retrieval.extract import ExtractConfig
 from laya_retrieval.process.cover import CoverConfig
@@ -23,6 +26,7 @@ from laya_retrieval.process.dedup import DedupConfig
 from laya_retrieval.process.pack import PackConfig
 from laya_retrieval.process.quota import QuotaConfig
 from laya_retrieval.process.rerank import RerankConfig
+from laya_signals.http import server_address
 from laya_signals.registry import ProviderBlock
 from pydantic import (
     BaseModel,
@@ -30,7 +34,9 @@ from pydantic import (
     ConfigDict,
     Field,
     NonNegativeFloat,
+    SecretStr,
     ValidationError,
+    field_validator,
     model_validator,
 )
 from pydantic_settings import BaseSettings, EnvSettingsSource, NoDecode, SettingsConfigDict
@@ -152,6 +158,91 @@ class CacheSettings(_Table):
     vectors: int = Field(default=256, ge=0)
 
 
+class ComposeSettings(_Table):
+    """`compose.*`: the language model that writes an answer from the evidence."""
+
+    #: `ollama` for Ollama's own route, `openai` for any server that speaks OpenAI's, `none` for
+    #: no composition.
+    provider: Literal["none", "ollama", "openai"] = "none"
+    #: Where the server is: null for an Ollama on this machine, up to `/v1` for `openai`.
+    url: str | None = None
+    #: The model's name on that server.
+    model: str | None = None
+    #: Sent as bearer token, and never shown.
+    api_key: SecretStr | None = None
+    #: Name of an environment variable that holds the key.
+    api_key_env: str | None = None
+    #: Send evidence and key in the clear to a server on another machine.
+    plain_http: bool = False
+    #: `answerable` asks no model where the gate says that the evidence does not answer; `always`
+    #: does. A gate that is off says nothing, and without evidence no model is ever asked.
+    when: Literal["answerable", "always"] = "answerable"
+    #: Null leaves it to the server, as some models want it.
+    temperature: Annotated[float, Field(ge=0, allow_inf_nan=False)] | None = 0.0
+    #: Null leaves it to the server.
+    seed: int | None = 0
+    #: Tokens of the answer, thinking included; an answer that reaches them is cut short.
+    max_tokens: int = Field(default=1024, ge=1)
+    #: Tokens of prompt and answer together; Ollama is told, other servers know.
+    context: int = Field(default=8192, ge=512)
+    #: Characters of evidence to show where `second.pack` has no budget for it.
+    evidence: int = Field(default=12_000, ge=1)
+    #: Seconds for the whole answer.
+    timeout: float = Field(default=300.0, gt=0, allow_inf_nan=False)
+    #: Seconds without a sign of life.
+    idle_timeout: float = Field(default=120.0, gt=0, allow_inf_nan=False)
+    #: Further tries when the server is busy or failed, before it has written anything.
+    retries: int = Field(default=2, ge=0)
+    #: More of the request's body, as the server documents it.
+    extra: dict[str, Any] = {}
+
+    @field_validator("url")
+    @classmethod
+    def _is_an_address(cls, url: str | None) -> str | None:
+        return None if url is None else server_address(url)
+
+    @field_validator("extra")
+    @classmethod
+    def _is_more(cls, extra: dict[str, Any]) -> dict[str, Any]:
+        if taken := sorted(extra.keys() & {"model", "messages", "stream"}):
+            raise ValueError(f"{', '.join(taken)}: not for this table to set")
+        return extra
+
+    @model_validator(mode="after")
+    def _can_be_used(self) -> ComposeSettings:
+        if self.api_key is not None and self.api_key_env is not None:
+            raise ValueError("give api_key or api_key_env, not both")
+        if self.provider == "none":
+            return self
+        if self.model is None:
+            raise ValueError(f"provider {self.provider} needs compose.model, the model's name")
+        if self.provider == "openai" and self.url is None:
+            raise ValueError(
+                "provider openai needs compose.url, the server's address up to /v1, such as "
+                "http://127.0.0.1:8000/v1"
+            )
+        if not (self.plain_http or self.address.startswith("https:") or self.loopback):
+            raise ValueError(
+                f"{self.address} would get the evidence in the clear: use https, or set "
+                "compose.plain_http where the network is yours"
+            )
+        return self
+
+    @property
+    def address(self) -> str:
+        """Where the server is; an Ollama on this machine unless `url` says otherwise."""
+        return self.url or "http://127.0.0.1:11434"
+
+    @property
+    def loopback(self) -> bool:
+        """Whether that is this machine, by its name alone."""
+        host = urlsplit(self.address).hostname or ""
+        try:
+            return ipaddress.ip_address(host).is_loopback
+        except ValueError:
+            return host == "localhost"
+
+
 class Settings(BaseSettings):
     """Everything that can be set, with a working default for each.
 
@@ -176,6 +267,7 @@ class Settings(BaseSettings):
     extract: ExtractConfig = ExtractConfig()
     access: AccessSettings = AccessSettings()
     cache: CacheSettings = CacheSettings()
+    compose: ComposeSettings = ComposeSettings()
 
     @classmethod
     def settings_customise_sources(
@@ -195,7 +287,7 @@ class Settings(BaseSettings):
         >>> Settings().updated({"search.keep": 3}).search.keep
         3
         """
-        own = _Layer("", self.model_dump(exclude_unset=True))
+        own = _Layer("", self.model_dump(exclude_unset=True), "file")
         return _combined([own, *(_nested(key, value, "") for key, value in changes.items())])
 
 
@@ -338,7 +430,10 @@ def _environment_layers() -> list[_Layer]:
         except SourceError as error:
             # Without the value: it may hold a key.
             raise SettingsError(f"{name}: a JSON value is needed, and this is none") from error
-        if values:
+        if values and os.environ[name] == "null":
+            [(place, _)] = _leaves(values, ())
+            layers.append(_nested(place, None, name, "environment"))
+        elif values:
             layers.append(_Layer(name, values, "environment"))
         else:
             key = name[len(PREFIX) :].lower().replace("__", ".")
@@ -348,22 +443,28 @@ def _environment_layers() -> list[_Layer]:
 
 def _combined(layers: Sequence[_Layer]) -> Settings:
     merged: dict[str, Any] = {}
-    for layer in layers:
-        merged = _merged(merged, layer.values)
+    for _, group in itertools.groupby(layers, key=lambda layer: layer.kind):
+        # What one file or environment says is one table, in whatever order.
+        together: dict[str, Any] = {}
+        for layer in group:
+            together = _merged(together, layer.values, blocks=False)
+        merged = _merged(merged, together)
     try:
         return Settings(**merged)
     except ValidationError as error:
         raise SettingsError("\n".join(_problems(error, layers))) from error
 
 
-def _merged(low: Mapping[str, Any], high: Mapping[str, Any]) -> dict[str, Any]:
-    if high.get("provider", low.get("provider")) != low.get("provider"):
-        return dict(high)  # the settings of one provider mean nothing to another
+def _merged(
+    low: Mapping[str, Any], high: Mapping[str, Any], *, blocks: bool = True
+) -> dict[str, Any]:
     merged = dict(low)
+    if blocks and high.get("provider", low.get("provider")) != low.get("provider"):
+        merged.pop("config", None)  # the settings of one provider mean nothing to another
     for key, value in high.items():
-        below = low.get(key)
+        below = merged.get(key)
         if isinstance(value, Mapping) and isinstance(below, Mapping):
-            value = _merged(below, value)
+            value = _merged(below, value, blocks=blocks)
         merged[key] = value
     return merged
 
@@ -426,7 +527,7 @@ def _values(table: BaseModel, place: Place) -> Iterator[tuple[Place, Any]]:
         if isinstance(value, (_Table, ExtractConfig)):
             yield from _values(value, (*place, name))
         else:
-            yield (*place, name), _without_secrets(plain[name])
+            yield (*place, name), _without_secrets({name: plain[name]})[name]
 
 
 def _without_secrets(value: Any) -> Any:

@@ -16,6 +16,7 @@ from laya_retrieval.errors import FilterError, OrchestrationError
 from laya_retrieval.gate.adjudicate import Support
 from laya_retrieval.gate.verdict import GateState
 from laya_retrieval.testing import FakeDecisionModel
+from laya_signals.errors import EncodeError
 
 ROWS = [
     chunk("mill#chunk-0", "The tide mill was built in 1782.", title="Tide mill"),
@@ -177,6 +178,38 @@ def test_an_answer_without_claims_has_nothing_to_judge(answer: str) -> None:
 def test_a_blank_query_is_refused(call: str) -> None:
     with pytest.raises(QueryError, match="blank"):
         getattr(engine(), call)(" \n")
+
+
+class Tokenless(MemoryCorpus):
+    """A corpus whose encoder finds no token in any query."""
+
+    def view(self, access: Access) -> Any:
+        view = super().view(access)
+
+        def query(text: str, **options: Any) -> Any:
+            raise EncodeError("text 0 is blank: it has no token to encode")
+
+        view.query = query  # type: ignore[method-assign]
+        return view
+
+
+@pytest.mark.parametrize("call", ["search", "ask", "extract"])
+def test_a_query_without_a_token_is_refused_like_a_blank_one(call: str) -> None:
+    with pytest.raises(QueryError, match="nothing in the query"):
+        getattr(Engine(Tokenless(ROWS), model=FakeDecisionModel()), call)("\x00")
+
+
+def test_warming_up_asks_the_model_and_an_empty_corpus_nothing() -> None:
+    model = FakeDecisionModel()
+    Engine(MemoryCorpus(ROWS), model=model).warm()
+    assert model.calls
+    Engine(MemoryCorpus([]), model=FakeDecisionModel()).warm()
+
+
+def test_the_identity_is_that_of_every_result() -> None:
+    own = engine()
+    assert own.identity() == own.search("tide mill").corpus
+    assert own.identity(access=Access(["acme"])).identity is None
 
 
 def test_a_filter_holds_and_a_wrong_one_is_refused() -> None:

@@ -11,7 +11,8 @@ import pytest
 from laya_rag.config import Settings
 from laya_rag.engine import Engine
 from laya_rag.mcp import EngineSource, RateLimiter, RetrievalServer, Writing
-from laya_rag.mcp.sdk import bearer, sdk_server
+from laya_rag.mcp.sdk import sdk_server
+from laya_rag.serving.auth import bearer
 from laya_rag.testing import HeldModel, MemoryCorpus, chunk
 from laya_retrieval.testing import FakeBackend
 from mcp.client.client import Client

@@ -49,7 +49,7 @@ def adjudicate(
     if output.as_json:
         print_json(opened.as_json(result.to_json()))
     else:
-        _print(result)
+        print_adjudication(result)
     if output.exit_code and result.counts["supported"] < len(result.claims):
         raise typer.Exit(NEGATIVE)
 
@@ -57,7 +57,8 @@ def adjudicate(
 STYLES = {"supported": "green", "not_supported": "bold red", "not_measured": "yellow"}
 
 
-def _print(result: AdjudicateResult) -> None:
+def print_adjudication(result: AdjudicateResult) -> None:
+    """Each claim with its support and the passages that this rests on, and the counts."""
     from rich.text import Text
 
     screen = console()

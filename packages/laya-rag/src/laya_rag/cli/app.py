@@ -16,7 +16,9 @@ from typer.core import TyperGroup
 
 from laya_rag.cli.adjudicate import adjudicate
 from laya_rag.cli.ask import ask
+from laya_rag.cli.audit import app as audit
 from laya_rag.cli.chunks import chunks
+from laya_rag.cli.compose import compose
 from laya_rag.cli.config import config
 from laya_rag.cli.delete import delete
 from laya_rag.cli.doctor import doctor
@@ -27,6 +29,7 @@ from laya_rag.cli.mcp import mcp
 from laya_rag.cli.process import process
 from laya_rag.cli.push import push
 from laya_rag.cli.search import search
+from laya_rag.cli.serve import serve
 from laya_rag.cli.stack import app as stack
 from laya_rag.cli.stats import stats
 from laya_rag.cli.verify import verify
@@ -83,16 +86,19 @@ app.command(epilog=EXIT_CODES)(ask)
 app.command(epilog=EXIT_CODES)(extract)
 app.command(epilog=EXIT_CODES)(verify)
 app.command(epilog=EXIT_CODES)(adjudicate)
+app.command(epilog=EXIT_CODES)(compose)
 app.command(epilog=EXIT_CODES)(stats)
 app.command(epilog=EXIT_CODES)(documents)
 app.command(epilog=EXIT_CODES)(chunks)
 app.command(epilog=EXIT_CODES)(integrity)
 app.command(epilog=EXIT_CODES)(delete)
 app.command(epilog=EXIT_CODES)(push)
+app.command(epilog=EXIT_CODES)(serve)
 app.command(epilog=EXIT_CODES)(mcp)
 app.command(epilog=EXIT_CODES)(config)
 app.command(epilog=EXIT_CODES)(doctor)
 app.add_typer(stack, name="stack")
+app.add_typer(audit, name="audit")
 
 
 @app.callback()

@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 from contextlib import suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -19,15 +19,24 @@ from laya_rag.cli.finding import (
     load_for,
 )
 from laya_rag.cli.output import INTERRUPTED, fail, reporting_errors
+from laya_rag.cli.serving import (
+    AllowHostOption,
+    RateOption,
+    RateWindowOption,
+    RootOption,
+    StackOption,
+    auth_from,
+    manifest_of,
+    quiet_logs,
+    shown,
+)
 
 if TYPE_CHECKING:
     from laya_index.bundle.manifest import Manifest
     from laya_retrieval.retrieve.backend import Capability
 
-    from laya_rag.config import Settings
     from laya_rag.mcp.core import RetrievalServer
     from laya_rag.mcp.wording import ServerCopy
-    from laya_rag.serving.auth import BearerAuth
     from laya_rag.serving.source import EngineSource
 
 
@@ -55,17 +64,8 @@ def mcp(
     allow_writes: Annotated[
         bool, typer.Option("--allow-writes", help="Offer tools that index and that delete.")
     ] = False,
-    stack: Annotated[
-        Path | None, typer.Option(help="Stack file to index with; needs --allow-writes.")
-    ] = None,
-    roots: Annotated[
-        list[Path] | None,
-        typer.Option(
-            "--root",
-            help="Folder that may be indexed, with what is below it. May be repeated.",
-            metavar="DIR",
-        ),
-    ] = None,
+    stack: StackOption = None,
+    roots: RootOption = None,
     token_file: Annotated[
         Path | None,
         typer.Option(
@@ -73,14 +73,7 @@ def mcp(
             metavar="FILE",
         ),
     ] = None,
-    allow_host: Annotated[
-        list[str] | None,
-        typer.Option(
-            help="Host header to accept beside loopback, such as laya.example:8078, or with :* "
-            "for any port. May be repeated.",
-            metavar="HOST",
-        ),
-    ] = None,
+    allow_host: AllowHostOption = None,
     allow_origin: Annotated[
         list[str] | None,
         typer.Option(
@@ -92,12 +85,8 @@ def mcp(
         Path | None,
         typer.Option(help="Your own instructions and tool descriptions, as TOML.", metavar="FILE"),
     ] = None,
-    rate: Annotated[
-        int, typer.Option(help="Calls that one caller may make in --rate-window; 0: any.", min=0)
-    ] = 120,
-    rate_window: Annotated[
-        float, typer.Option(help="Seconds that --rate counts over.", min=0.001)
-    ] = 60.0,
+    rate: RateOption = 120,
+    rate_window: RateWindowOption = 60.0,
     config: ConfigOption = None,
     sets: SetOption = None,
 ) -> None:
@@ -133,17 +122,18 @@ def mcp(
         min_trust=min_trust,
     ).settings
 
+    from laya_rag.mcp import TOKEN_VARIABLE
     from laya_rag.mcp.core import RetrievalServer
     from laya_rag.serving.rate import RateLimiter
     from laya_rag.serving.source import EngineSource
     from laya_rag.serving.writing import writing_from
 
-    auth = _auth(token_file) if http is not None else None
+    auth = auth_from(token_file, TOKEN_VARIABLE) if http is not None else None
     if http is not None and auth is None and allow_writes:
         raise typer.BadParameter("--allow-writes over --http wants callers with tokens")
     writing = writing_from(settings.bundle, stack, roots or [], allowed=allow_writes)
     source = EngineSource(settings)
-    manifest = _manifest(source, settings, needed=not allow_writes)
+    manifest = manifest_of(source, settings, needed=not allow_writes)
     if auth is None and manifest is not None:
         settings.access.access().guards(manifest.tenants is not None)
     core = RetrievalServer(
@@ -166,26 +156,6 @@ def _require_sdk() -> None:
 
     if find_spec("mcp") is None:
         raise MissingExtraError("the MCP SDK is not installed: install laya-rag[mcp]")
-
-
-def _auth(token_file: Path | None) -> BearerAuth | None:
-    from laya_rag.mcp import TOKEN_VARIABLE
-    from laya_rag.serving.auth import BearerAuth
-
-    if token_file is not None:
-        return BearerAuth.from_file(token_file)
-    return BearerAuth.from_environment(TOKEN_VARIABLE)
-
-
-def _manifest(source: EngineSource, settings: Settings, *, needed: bool) -> Manifest | None:
-    """What the corpus is, without opening a bundle; None where there is none yet."""
-    from laya_index.bundle.manifest import read_manifest
-
-    if "://" in settings.bundle:
-        return source.engine().backend.manifest
-    if source.missing() and not needed:
-        return None
-    return read_manifest(Path(settings.bundle))
 
 
 def _copy(path: Path | None, manifest: Manifest | None) -> ServerCopy:
@@ -231,7 +201,7 @@ def _stdio(core: RetrievalServer, source: EngineSource) -> None:
     from laya_rag.mcp.sdk import sdk_server
     from laya_rag.mcp.stdio import serve_stdio
 
-    _quiet_logs()
+    quiet_logs("laya mcp")
     _open_early(source)
     _end_on_interrupt()
     asyncio.run(serve_stdio(sdk_server(core)))
@@ -251,12 +221,12 @@ def _http(
     from laya_rag.serving.transport import transport_for
     from laya_rag.serving.web import serve
 
-    _quiet_logs()
+    quiet_logs("laya mcp")
     transport = transport_for(address, DEFAULT_PORT, tokens=core.auth is not None)
     app = http_app(core, hosts=hosts, origins=origins)
     listener = transport.bind()
     _open_early(source)
-    fail(f"serving MCP at {_shown(listener)}{PATH}" if transport.path is None else "serving MCP")
+    fail(f"serving MCP at {shown(listener)}{PATH}" if transport.path is None else "serving MCP")
     asyncio.run(serve(app, listener))
     core.close()
 
@@ -277,18 +247,6 @@ def _end_on_interrupt() -> None:
     signal.signal(signal.SIGINT, end)
 
 
-def _quiet_logs() -> None:
-    """Warnings and errors to standard error; requests are not logged."""
-    import logging
-
-    logging.basicConfig(level=logging.WARNING, format="laya mcp: %(name)s: %(message)s")
-
-
-def _shown(listener: Any) -> str:
-    host, port = listener.getsockname()[:2]
-    return f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
-
-
 def _connect(url: str) -> None:
     import asyncio
     import os
@@ -301,6 +259,6 @@ def _connect(url: str) -> None:
         async with Service(url, os.environ.get(TOKEN_VARIABLE)).client() as client:
             await serve_stdio(proxy_server(client))
 
-    _quiet_logs()
+    quiet_logs("laya mcp")
     _end_on_interrupt()
     asyncio.run(run())

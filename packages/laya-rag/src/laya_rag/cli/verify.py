@@ -67,7 +67,7 @@ def verify(
     if output.as_json:
         print_json(shown)
     else:
-        _print(result)
+        print_verification(result)
     if output.exit_code and not _holds(result):
         raise typer.Exit(NEGATIVE)
 
@@ -84,7 +84,8 @@ def _holds(result: VerifyResult) -> bool:
     )
 
 
-def _print(result: VerifyResult) -> None:
+def print_verification(result: VerifyResult) -> None:
+    """Each claim with what was found, and the counts."""
     from rich.text import Text
 
     screen = console()

@@ -31,6 +31,21 @@ class CancelToken:
             raise StoppedError("stopped, because nobody waits for the result any more")
 
 
+class StoppingProgress:
+    """The progress of work over documents, at whose every step it can be stopped."""
+
+    def __init__(self, cancel: CancelToken) -> None:
+        self._cancel = cancel
+
+    def stage(self, name: str, total: int | None) -> None:  # noqa: ARG002
+        """A stage begins; raises `StoppedError`."""
+        self._cancel.check()
+
+    def advance(self, documents: int, chunks: int) -> None:  # noqa: ARG002
+        """So many more are done; raises `StoppedError`."""
+        self._cancel.check()
+
+
 class BatchedModel:
     """A decision model that is asked about a few states at a time, with a look around in between.
 

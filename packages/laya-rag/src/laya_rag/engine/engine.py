@@ -25,6 +25,7 @@ from laya_retrieval.verify.citations import CitationVerifier, verify_citations
 from laya_retrieval.verify.injection import scan_injection
 from laya_signals.component import fingerprint_of
 from laya_signals.decide.base import DecisionModel
+from laya_signals.errors import EncodeError
 from laya_signals.registry import signals
 from laya_signals.tokenize.base import Tokenizer
 
@@ -32,7 +33,7 @@ from laya_rag.access import Access
 from laya_rag.backend.base import CorpusBackend, CorpusView, DocumentRow
 from laya_rag.backend.bundle import BundleBackend
 from laya_rag.config import Settings
-from laya_rag.engine.cancel import CancelToken
+from laya_rag.engine.cancel import CancelToken, StoppingProgress
 from laya_rag.engine.clock import Clock
 from laya_rag.engine.corpus import CorpusIdentity, leg_models, leg_names
 from laya_rag.engine.listing import ChunkPage, CorpusStats, DocumentPage
@@ -56,6 +57,9 @@ from laya_rag.errors import AccessError, NotFoundError, QueryError, StoreError
 if TYPE_CHECKING:
     from laya_index.integrity import IntegrityReport
     from laya_index.stack import Stack
+
+# So many characters are enough of a question to load the models.
+_WARMING = 200
 
 #: A filter, parsed or as JSON.
 AnyFilter = Filter | Mapping[str, Any]
@@ -139,8 +143,8 @@ class Engine:
     ) -> SearchResult:
         """The best passages, with what each leg gave them; no model judges anything.
 
-        Raises `QueryError` for a blank query, `FilterError` for a malformed filter or an unknown
-        field, and `OrchestrationError` when none of the wanted legs can run.
+        Raises `QueryError` for a query that is blank or has no token, `FilterError` for a malformed
+        filter or an unknown field, and `OrchestrationError` when none of the wanted legs can run.
         """
         call = self._call(access, settings, cancel)
         pool = self._pool(call, query, filters)
@@ -329,8 +333,26 @@ class Engine:
             whole=None if call.restricted else call.manifest,
         )
 
+    def identity(self, *, access: Access | None = None) -> CorpusIdentity:
+        """Which corpus this is, as far as the caller may know; every result carries the same."""
+        return self._call(access).corpus
+
+    def warm(self) -> None:
+        """Load what a question needs, by asking one; raises as `ask`.
+
+        An empty corpus is asked nothing.
+        """
+        everything = Access(all_tenants=True)
+        for row in self.documents(access=everything, limit=1).documents:
+            first = self.chunks(row.document_id, access=everything, limit=1).chunks[0]
+            self.ask(first.text[:_WARMING], access=everything)
+
     def integrity(
-        self, *, access: Access | None = None, stack: Stack | None = None
+        self,
+        *,
+        access: Access | None = None,
+        stack: Stack | None = None,
+        cancel: CancelToken | None = None,
     ) -> IntegrityReport:
         """Whether the bundle is whole, what it holds twice, and with `stack` whether it is current.
 
@@ -345,7 +367,7 @@ class Engine:
         # Here, for the comparison of documents is much to import and seldom wanted.
         from laya_index.integrity import check
 
-        return check(self.backend.path, stack)
+        return check(self.backend.path, stack, progress=StoppingProgress(cancel or CancelToken()))
 
     def _call(
         self,
@@ -399,7 +421,11 @@ class Engine:
         # By tenants too: how quickly an answer comes must not tell what others asked.
         key = (call.access.tenants, call.access.all_tenants, search.legs, text)
         with call.clock.stage("query"):
-            vectors = self._vectors.get(key, lambda: _vectors(call.view.query(text, **options)))
+            try:
+                vectors = self._vectors.get(key, lambda: _vectors(call.view.query(text, **options)))
+            except EncodeError as error:
+                # A control character alone, or an accent: not blank, and yet no token.
+                raise QueryError("there is nothing in the query that can be encoded") from error
         return QueryBundle(text=text, filters=filters, **vectors, **options)
 
     def _ask(self, call: _Call, query: str, filters: AnyFilter | None) -> AskResult:

@@ -68,7 +68,7 @@ class SearchResult:
             "results": [passage.to_json() for passage in self.passages],
             "configuration": self.configuration,
             "models": dict(self.models),
-            "seconds": _rounded(self.seconds),
+            "seconds": rounded(self.seconds),
         }
 
 
@@ -115,7 +115,7 @@ class AskResult:
             "flags": [flag_json(flag) for flag in self.flags],
             "configuration": self.configuration,
             "models": dict(self.models),
-            "seconds": _rounded(self.seconds),
+            "seconds": rounded(self.seconds),
         }
 
 
@@ -147,7 +147,7 @@ class ExtractResult:
             "sentences": [_sentence_json(sentence) for sentence in self.sentences],
             **asked,
             "configuration": self.configuration,
-            "seconds": _rounded(self.seconds),
+            "seconds": rounded(self.seconds),
         }
 
 
@@ -196,7 +196,7 @@ class VerifyResult:
             ],
             "flags": [flag_json(flag) for flag in self.flags],
             "caveat": self.report.caveat,
-            "seconds": _rounded(self.seconds),
+            "seconds": rounded(self.seconds),
         }
 
 
@@ -256,7 +256,7 @@ class AdjudicateResult:
             "caveat": self.caveat,
             "configuration": self.configuration,
             "models": dict(self.models),
-            "seconds": _rounded(self.seconds),
+            "seconds": rounded(self.seconds),
         }
 
 
@@ -289,7 +289,8 @@ def span_json(span: Span) -> dict[str, int]:
     return {"start": span.start, "end": span.end}
 
 
-def _rounded(seconds: Mapping[str, float]) -> dict[str, float]:
+def rounded(seconds: Mapping[str, float]) -> dict[str, float]:
+    """Seconds by stage, to a tenth of a millisecond."""
     return {name: round(value, 4) for name, value in seconds.items()}
 
 

@@ -7,6 +7,7 @@ from typing import Any
 
 from laya_rag.config import Settings
 from laya_rag.engine import CancelToken, Engine
+from laya_rag.fence import NOTICE
 from laya_rag.mcp.arguments import (
     AdjudicateAnswerArguments,
     ListDocumentsArguments,
@@ -15,7 +16,6 @@ from laya_rag.mcp.arguments import (
     SearchEvidenceArguments,
     VerifyAnswerArguments,
 )
-from laya_rag.mcp.fence import NOTICE
 from laya_rag.mcp.results import (
     AdjudicateOutput,
     Document,

@@ -18,7 +18,8 @@ from starlette.routing import Route
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from laya_rag.mcp.core import RetrievalServer
-from laya_rag.mcp.sdk import bearer, sdk_server
+from laya_rag.mcp.sdk import sdk_server
+from laya_rag.serving.auth import bearer
 from laya_rag.serving.errors import UnauthorizedError
 
 #: Where the protocol is spoken.

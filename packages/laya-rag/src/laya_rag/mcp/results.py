@@ -20,7 +20,7 @@ from laya_rag.backend.base import DocumentRow
 from laya_rag.engine import Passage as Found
 from laya_rag.engine.passage import relevance_of
 from laya_rag.engine.result import AdjudicateResult, AskResult, ExtractResult, VerifyResult
-from laya_rag.mcp.fence import NOTICE, Fenced, fenced, flags_of
+from laya_rag.fence import NOTICE, Fenced, fenced, flags_of
 
 _SNIPPET = 240
 

@@ -25,6 +25,7 @@ from laya_rag.mcp.core import RetrievalServer
 from laya_rag.mcp.results import DocumentOutput, DocumentsOutput, ToolResult
 from laya_rag.mcp.tools import ToolSpec
 from laya_rag.serving import errors
+from laya_rag.serving.auth import bearer
 
 logger = logging.getLogger(__name__)
 
@@ -317,12 +318,6 @@ def _token(context: Context) -> str | None:
     """The bearer token of the request that carried the call; None without a request."""
     header = None if context.request is None else context.request.headers.get("authorization")
     return bearer(header)
-
-
-def bearer(header: str | None) -> str | None:
-    """The token of an `Authorization` header; None for anything but a bearer token."""
-    kind, _, token = (header or "").partition(" ")
-    return token.strip() if kind.lower() == "bearer" and token.strip() else None
 
 
 def _one_page(params: types.PaginatedRequestParams | None) -> None:

@@ -141,6 +141,12 @@ class BearerAuth:
         return f"BearerAuth({len(self._callers)} callers)"
 
 
+def bearer(header: str | None) -> str | None:
+    """The token of an `Authorization` header; None for anything but a bearer token."""
+    kind, _, token = (header or "").partition(" ")
+    return token.strip() if kind.lower() == "bearer" and token.strip() else None
+
+
 def digest_of(token: str, name: str) -> str:
     """The SHA-256 of a token, in hex digits; raises `ServerSetupError` naming whose it is."""
     if not token.isascii() or not token.isprintable() or " " in token:

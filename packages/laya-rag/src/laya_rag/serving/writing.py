@@ -10,6 +10,7 @@ from pathlib import Path
 from laya_index.bundle.cache import cache_folder
 from laya_index.bundle.lock import writer_lock
 from laya_index.bundle.manifest import read_manifest
+from laya_index.delete import DeleteReport, delete
 from laya_index.process import RunReport, process
 from laya_index.stack import load_stack
 
@@ -87,6 +88,30 @@ class Writing:
                 "would leave the index; pass true only if the user agrees"
             )
         return process(stack, progress=steps)
+
+    def delete(
+        self,
+        ids: Sequence[str],
+        patterns: Sequence[str],
+        *,
+        next_run: bool,
+        dry_run: bool,
+        cancel: CancelToken,
+        progress: Progress,
+    ) -> DeleteReport:
+        """Take documents out of the bundle and keep them out.
+
+        Raises `StoppedError` when cancelled, and then the bundle stays as it was; and as
+        `laya_index.delete.delete`.
+        """
+        return delete(
+            self.bundle,
+            ids,
+            patterns=patterns,
+            next_run=next_run,
+            dry_run=dry_run,
+            progress=_Steps(cancel, progress),
+        )
 
     def reset(self) -> None:
         """Delete the bundle and what was derived from it.

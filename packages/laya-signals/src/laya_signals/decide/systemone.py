@@ -9,16 +9,11 @@ The protocol has two routes. `POST /v1/systemone` takes `{"state", "questions"}`
 from __future__ import annotations
 
 import json
-import math
-import os
 import random
 import threading
 import time
 from collections.abc import Mapping, Sequence
-from datetime import UTC, datetime
-from email.utils import parsedate_to_datetime
 from typing import TYPE_CHECKING, Any
-from urllib.parse import urlsplit
 
 from pydantic import Field, SecretStr, field_validator
 
@@ -28,13 +23,13 @@ from laya_signals.decide.errors import QuestionError, ServerError
 from laya_signals.decide.question import TypedQuestion, parse_questions
 from laya_signals.decide.sequence import plain
 from laya_signals.errors import ConfigError
+from laya_signals.http import read_key, retry_after, server_address, server_words, without_key
 
 if TYPE_CHECKING:
     import httpx2
 
 #: A server says with these that it is busy: the same request may go through later.
 BUSY = frozenset({429, 503})
-_SHOWN = 200  # characters of a server's words in an error
 
 
 class SystemOneConfig(ComponentConfig):
@@ -62,14 +57,7 @@ class SystemOneConfig(ComponentConfig):
     @field_validator("url")
     @classmethod
     def _is_base(cls, url: str) -> str:
-        parts = urlsplit(url)
-        if parts.scheme not in ("http", "https") or not parts.hostname:
-            raise ValueError("a server's address begins with http:// or https://")
-        if parts.username is not None or parts.password is not None:
-            raise ValueError("put the key into api_key, not into the address")
-        if parts.query or parts.fragment:
-            raise ValueError("a server's address has no query and no fragment")
-        return url.rstrip("/")
+        return server_address(url)
 
 
 class SystemOneDecision(Component[SystemOneConfig]):
@@ -138,7 +126,7 @@ class SystemOneDecision(Component[SystemOneConfig]):
     def _post(self, route: str, body: bytes) -> dict[str, Any]:
         import httpx2
 
-        key = self._key()
+        key = read_key(self.config.api_key, self.config.api_key_env, type(self).__name__)
         headers = {"Content-Type": "application/json", "Accept": "application/json"}
         if key:
             headers["Authorization"] = f"Bearer {key}"
@@ -152,11 +140,11 @@ class SystemOneDecision(Component[SystemOneConfig]):
                     f"{where} gave no answer within {self.config.timeout:g} seconds"
                 ) from None
             except httpx2.HTTPError as error:
-                words = _without(key, str(error)) or type(error).__name__
+                words = without_key(key, str(error)) or type(error).__name__
                 raise ServerError(f"cannot reach {where}: {words}") from None
             if answer.status_code not in BUSY or attempt == self.config.retries:
                 break
-            asked_for = _retry_after(answer.headers.get("Retry-After"))
+            asked_for = retry_after(answer.headers.get("Retry-After"))
             if asked_for is not None and asked_for > self.config.max_wait:
                 raise ServerError(
                     f"{where} is busy ({answer.status_code}) and asks to come back in "
@@ -175,7 +163,7 @@ class SystemOneDecision(Component[SystemOneConfig]):
             tries = self.config.retries + 1
             raise ServerError(f"{where} is still busy ({status}) after {tries} tries", status)
         if status != 200:
-            words = _without(key, _detail(answer.text))
+            words = server_words(answer.text, "detail", key)
             raise ServerError(f"{where} answered {status}{': ' if words else ''}{words}", status)
         try:
             content = json.loads(answer.content)
@@ -192,21 +180,6 @@ class SystemOneDecision(Component[SystemOneConfig]):
 
     def _where(self, route: str) -> str:
         return self.config.url + route
-
-    def _key(self) -> str | None:
-        if self.config.api_key is not None:
-            name, key = "api_key", self.config.api_key.get_secret_value()
-        elif self.config.api_key_env is not None:
-            name = f"the environment variable {self.config.api_key_env}"
-            if not (key := os.environ.get(self.config.api_key_env, "")):
-                raise ConfigError(f"SystemOneDecision: {name} is not set")
-        else:
-            return None
-        key = key.strip()  # a key that was read from a file ends with a line break
-        # What cannot be a header would come back in the words of the error about it.
-        if not key or not all("!" <= letter <= "~" for letter in key):
-            raise ConfigError(f"SystemOneDecision: {name} holds no key")
-        return key
 
     def _http(self) -> httpx2.Client:
         with self._opening:
@@ -271,37 +244,3 @@ def _check_value(value: Any, question: TypedQuestion, where: str) -> None:
         wrong = None
     if wrong is not None:
         raise ServerError(f"{where}: the answer to {question.id!r} is {wrong}")
-
-
-def _retry_after(header: str | None) -> float | None:
-    """Seconds that a server asks to wait, in either form of the header; None where unreadable."""
-    if header is None:
-        return None
-    try:
-        seconds = float(header)
-    except ValueError:
-        try:
-            moment = parsedate_to_datetime(header)
-        except ValueError:
-            return None
-        if moment.tzinfo is None:
-            moment = moment.replace(tzinfo=UTC)
-        seconds = (moment - datetime.now(UTC)).total_seconds()
-    return max(0.0, seconds) if math.isfinite(seconds) else None
-
-
-def _detail(text: str) -> str:
-    """What a server says about an error: its `detail` where the body is JSON, else the body."""
-    try:
-        content = json.loads(text)
-    except ValueError:
-        content = None
-    if isinstance(content, dict) and "detail" in content:
-        detail = content["detail"]
-        text = detail if isinstance(detail, str) else json.dumps(detail, ensure_ascii=False)
-    return " ".join(text.split())[:_SHOWN]
-
-
-def _without(key: str | None, text: str) -> str:
-    """A text that a server sent, without the key that it may have echoed."""
-    return text.replace(key, "***") if key else text

@@ -4,7 +4,7 @@ import re
 
 from hypothesis import given
 from hypothesis import strategies as st
-from laya_rag.mcp.fence import NOTICE, Fenced, fenced, flags_of
+from laya_rag.fence import NOTICE, Fenced, fenced, flags_of
 
 TEXTS = st.lists(st.text(), min_size=1, max_size=4)
 

@@ -1,4 +1,4 @@
-"""Text of the corpus as an agent is shown it: fenced, labelled as data, flagged when suspicious."""
+"""Text of the corpus as a model is shown it: fenced, labelled as data, flagged when suspicious."""
 
 from __future__ import annotations
 
@@ -60,6 +60,6 @@ def _body(passage: Fenced) -> str:
 
 def _mark(bodies: Sequence[str]) -> str:
     digest = hashlib.sha256("\0".join(bodies).encode("utf-8", "surrogatepass"))
-    while any((mark := digest.hexdigest()[:24]) in body for body in bodies):
+    while any(digest.hexdigest()[:24] in body for body in bodies):
         digest.update(b"again")
-    return f"data-{mark}"
+    return f"data-{digest.hexdigest()[:24]}"
