@@ -1,4 +1,4 @@
-"""Our runtimes against the reference implementation, PyPI `laya`, and real cross-encoders.
+"""Our runtimes against the reference implementation, PyPI `laya`, real cross-encoders, and MTEB.
 
 The reference is installed into an environment of its own, never into the workspace's: its console
 script has the same name as ours. `LAYA_PARITY_ENV` names the folder of that environment, for when
@@ -14,6 +14,7 @@ import os
 import subprocess
 import sys
 import tempfile
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -76,9 +77,12 @@ def python(tmp_path_factory: pytest.TempPathFactory) -> str:
     return str(folder / "bin" / "python")
 
 
-def isolated(python: str, *arguments: str) -> str:
-    """What a command prints in the isolated environment, with our packages on its path."""
-    sources = [ROOT / "packages" / name / "src" for name in PACKAGES]
+def isolated(python: str, *arguments: str, path: Sequence[Path] = ()) -> str:
+    """What a command prints in the isolated environment, with our packages on its path.
+
+    `path` is searched instead of the packages' sources.
+    """
+    sources = path or [ROOT / "packages" / name / "src" for name in PACKAGES]
     inherited = {k: v for k, v in os.environ.items() if not k.startswith(("PYTEST", "VIRTUAL"))}
     environment = inherited | {
         "PYTHONPATH": os.pathsep.join(map(str, sources)),
@@ -141,6 +145,27 @@ def test_reranker_and_nli_gate_read_what_the_cross_encoder_says(
     assert report["score"] < 1e-5
     assert report["entailment"] < 1e-5
     assert "one logit per label" in report["refused"]
+
+
+def test_mteb_scores_the_engine(python: str, tmp_path: Path) -> None:
+    # A stack names its parts, and names are looked up in what is installed; beside the environment,
+    # whose console script is the reference's.
+    ours = tmp_path / "ours"
+    packages = [str(ROOT / "packages" / name) for name in (*PACKAGES, "laya-rag", "laya-eval")]
+    install = ("uv", "pip", "install", "--quiet", "--no-deps", "--python", python)
+    assert attempt(*install, "--target", str(ours), *packages) is None
+    work = tmp_path / "work"
+    work.mkdir()
+    report = reported(isolated(python, str(HERE / "mteb_task.py"), str(work), path=[ours]))
+    assert report["plain"] == report["again"]
+    for measure, value in report["ours"].items():
+        assert report["plain"][measure] == pytest.approx(value, abs=1e-5), measure
+    for measure, value in report["ours_given"].items():
+        assert report["given"][measure] == pytest.approx(value, abs=1e-5), measure
+    assert report["only"] == ["mill", "tides"]
+    assert 0.4 < report["plain"]["ndcg_at_10"] < 1
+    assert report["name"] == "laya/engine"
+    assert report["revision"]
 
 
 def test_what_needs_torch_holds(python: str) -> None:

@@ -4,10 +4,19 @@ from __future__ import annotations
 
 from itertools import pairwise, permutations
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from laya_eval.risk import aurc, best_aurc, coverage_at_risk, risk_coverage
+from laya_eval.errors import MeasureError
+from laya_eval.risk import (
+    answered_shares,
+    aurc,
+    best_aurc,
+    coverage_at_risk,
+    risk_at_coverage,
+    risk_coverage,
+)
 
 LEVELS = st.sampled_from([0.1, 0.5, 0.9])
 cases = st.lists(st.tuples(LEVELS, st.booleans()), min_size=1, max_size=6)
@@ -58,3 +67,22 @@ def test_coverage_at_a_risk_cannot_split_ties():
     assert coverage_at_risk(confidence, loss, risk=0.4) == 0.75
     assert coverage_at_risk(confidence, loss, risk=0.5) == 1.0
     assert coverage_at_risk(confidence, loss, risk=0.3) == 0.0
+
+
+@given(cases, st.floats(0.01, 1))
+def test_equally_sure_cases_are_answered_in_random_order(asked, coverage):
+    confidence, loss = zip(*asked, strict=True)
+    answered = max(1, round(coverage * len(asked)))
+    risks = []
+    for order in permutations(range(len(asked))):
+        best = sorted(order, key=lambda at: -confidence[at])[:answered]
+        risks.append(sum(loss[at] for at in best) / answered)
+    found = risk_at_coverage(confidence, np.array(loss, dtype=float), coverage=coverage)
+    assert found == pytest.approx(np.mean(risks))
+    assert answered_shares(confidence, coverage=coverage).sum() == pytest.approx(answered)
+
+
+@pytest.mark.parametrize("coverage", [0, -0.1, 1.1])
+def test_a_coverage_that_is_none_is_refused(coverage):
+    with pytest.raises(MeasureError, match="coverage"):
+        answered_shares([0.5], coverage=coverage)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -97,6 +97,11 @@ def data_hashes(folder: Path, *, split: str = "test") -> dict[str, str]:
     """
     files = [_first(folder, *_QUERIES), _qrels_file(folder, split)]
     files += [folder / name for name in _CORPUS if (folder / name).exists()]
+    return hashes(folder, files)
+
+
+def hashes(folder: Path, files: Iterable[Path]) -> dict[str, str]:
+    """The SHA-256 of each of `files` by its name in `folder`; raises `DataError`."""
     return {path.relative_to(folder).as_posix(): file_sha256(path) for path in sorted(files)}
 
 

@@ -6,7 +6,9 @@ EvalError
 ├── BusyError     another heavy job is running on this machine
 ├── DataError     a data set's file is missing or malformed
 ├── LabelsError   labels are missing or malformed
+├── MissingHarnessError  a harness that is to score the engine is not installed
 ├── MeasureError  the numbers given have no such measure
+├── PageError     a page of the documentation has no place for a command's tables
 ├── StaleError    a report is not what its data, bundle and configuration give
 └── UnknownSystemError  a system under test is misspelt, or needs a signal that is not there
 """
@@ -40,6 +42,14 @@ class LabelsError(EvalError):
 
 class MeasureError(EvalError):
     """The numbers given have no such measure; the message says which rule they break."""
+
+
+class PageError(EvalError):
+    """A page has no place for a command's tables; the message has the lines to put in."""
+
+
+class MissingHarnessError(EvalError):
+    """A harness that is to score the engine is not installed; the message names the extra."""
 
 
 class StaleError(EvalError):

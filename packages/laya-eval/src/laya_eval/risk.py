@@ -11,6 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from laya_eval.errors import MeasureError
 from laya_eval.scored import scored_outcomes
 
 
@@ -64,6 +65,31 @@ def coverage_at_risk(confidence: ArrayLike, loss: ArrayLike, *, risk: float) -> 
     curve = risk_coverage(confidence, loss)
     fine = curve.coverage[curve.risk <= risk + 1e-12]
     return float(fine[-1]) if len(fine) else 0.0
+
+
+def answered_shares(confidence: ArrayLike, *, coverage: float) -> NDArray[np.float64]:
+    """The chance of each case to be answered, `(n,)`, when the surest `coverage · n` are answered.
+
+    The number of answered cases is rounded, and at least one. Cases of equal confidence are taken
+    in random order, so where only some of them fit in, each has the same chance. Raises
+    `MeasureError` for a coverage that is not above 0 and at most 1.
+    """
+    if not 0 < coverage <= 1:
+        raise MeasureError(f"coverage lies above 0 and at most at 1, not {coverage!r}")
+    c, _ = scored_outcomes(confidence, np.zeros(np.shape(confidence)))
+    _, place, count = np.unique(-c, return_inverse=True, return_counts=True)
+    answered = max(1, round(coverage * len(c)))
+    before = np.cumsum(count) - count
+    taken = np.clip(answered - before, 0, count)
+    shares: NDArray[np.float64] = (taken / count)[place]
+    return shares
+
+
+def risk_at_coverage(confidence: ArrayLike, loss: ArrayLike, *, coverage: float) -> float:
+    """The mean loss among the surest `coverage` of the cases, as `answered_shares` takes them."""
+    c, lost = scored_outcomes(confidence, loss)
+    shares = answered_shares(c, coverage=coverage)
+    return float(shares @ lost / shares.sum())
 
 
 def _levels(

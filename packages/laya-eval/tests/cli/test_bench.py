@@ -7,8 +7,9 @@ from pathlib import Path
 
 import pytest
 from laya_eval.bench import suite
-from laya_eval.bench.report import BEGIN, END
+from laya_eval.bench.report import COMMAND
 from laya_eval.bench.row import Row
+from laya_eval.page import markers
 from laya_rag.cli.app import app
 from typer.testing import CliRunner
 
@@ -38,7 +39,7 @@ def test_the_list_says_what_each_measures() -> None:
 @pytest.mark.usefixtures("rows")
 def test_the_result_goes_to_the_terminal_and_to_files(tmp_path: Path) -> None:
     page = tmp_path / "page.md"
-    page.write_text(f"{BEGIN}\n{END}\n")
+    page.write_text("\n".join(markers(COMMAND)))
     json_file, md_file = tmp_path / "out.json", tmp_path / "out.md"
     shared = ["bench", "query", "gate", "--quick"]
     done = run(app, [*shared, "--json", "--out", str(json_file), "--write", str(page)])

@@ -41,10 +41,13 @@ def ok(*arguments):
 
 
 def tree(folder):
+    """All files but the bundle and what was timed."""
     return {
         path.relative_to(folder).as_posix(): path.read_bytes()
         for path in sorted(folder.rglob("*"))
-        if path.is_file() and "bundle" not in path.relative_to(folder).parts[0]
+        if path.is_file()
+        and "bundle" not in path.relative_to(folder).parts[0]
+        and not path.name.startswith("cost-quality.")
     }
 
 
@@ -67,6 +70,40 @@ def test_a_report_says_what_it_rests_on(report, judged_data):
     page = (report / "report.md").read_text()
     assert "16 queries; 1 judged queries without a relevant document are left out." in page
     ElementTree.fromstring((report / "win-loss-bm25-cover.svg").read_text())
+
+
+def test_cost_stands_beside_the_report_and_not_in_it(report, bundle, judged_data):
+    data = json.loads((report / "cost-quality.json").read_text())
+    assert list(data["systems"]) == ["bm25", "bm25+cover"]
+    ElementTree.fromstring((report / "cost-quality.svg").read_text())
+    before = tree(report)
+    assert b"median_ms" not in b"".join(before.values())
+    arguments = ("run", bundle, "-d", judged_data, "-o", report, "-s", "bm25", "-s", "bm25+cover")
+    found = json.loads(ok(*arguments, *FAST, "--timed", 2, "--json").stdout)
+    assert len(found["cost"]["queries"]) == 2
+    assert found["cost"] == json.loads((report / "cost-quality.json").read_text())
+    assert json.loads(ok(*arguments, *FAST, "--timed", 0, "--json").stdout)["cost"] is None
+    assert list(report.glob("cost-quality.*")) == []
+    assert tree(report) == before
+
+
+def test_nuggets_and_a_second_search_are_part_of_the_report(report, bundle, judged_data, tmp_path):
+    data = shutil.copytree(judged_data, tmp_path / "data")
+    rows = [{"query": "harbour0", "nuggets": [["in 1820", "1820"], "volcano"]}]
+    (data / "nuggets.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    out = tmp_path / "out"
+    arguments = ("run", bundle, "-d", data, "-o", out, "-s", "bm25", "-s", "bm25+cover", *FAST)
+    found = json.loads(ok(*arguments, "--nuggets", "--probes", 2, "--json").stdout)
+    assert found["answers"]["bm25"]["evidence"]["recall"] == 0.5
+    assert found["configuration"]["settings"]["probes"] == 2
+    assert "nuggets.jsonl" in found["data"]["sha256"]
+    assert "## Extracted answers" in (out / "report.md").read_text()
+    ok("check", out, "--quiet")
+    ok("compare", report, out, *FAST[:-1])  # the same queries and judgements
+    (data / "nuggets.jsonl").write_text(json.dumps({"query": "harbour0", "nuggets": ["red"]}))
+    done = evaluate("check", out, "--quiet")
+    assert done.exit_code == 1
+    assert "data file nuggets.jsonl is changed" in done.stderr
 
 
 def test_its_runs_give_its_figures(report, judged_data):
@@ -230,6 +267,7 @@ def test_gates_are_run_with_the_decision_model(bundle, judged_data, tmp_path, mo
         (("-m", "nDGC@10"), "no measure 'nDGC@10'"),
         (("-m", "R@1000"), "keep more with --results"),
         (("--split", "dev"), "no qrels_dev.tsv"),
+        (("--nuggets",), "no gold nuggets"),
     ],
 )
 def test_what_cannot_be_run_is_refused_before_the_work(

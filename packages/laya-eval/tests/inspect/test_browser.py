@@ -17,6 +17,7 @@ import laya_mini
 import pytest
 import Stemmer
 from laya_eval.inspect.ranking import Ranker
+from laya_rag.testing_page import FAINT, FAULTS
 from laya_signals.tokenize.stopwords import ENGLISH
 from laya_signals.tokenize.word import WordTokenizer
 
@@ -241,39 +242,12 @@ def test_everything_can_be_reached_and_used_by_keyboard(visit):
 
 
 def test_what_a_screen_reader_needs_is_there(visit):
-    problems = visit.page.evaluate("""() => {
-      const found = [];
-      const named = (node) =>
-        node.textContent.trim() || node.getAttribute("aria-label") ||
-        (node.labels && node.labels.length);
-      for (const node of document.querySelectorAll("button, a, input, summary")) {
-        if (!named(node)) found.push(`no name: ${node.outerHTML}`);
-      }
-      const levels = [...document.querySelectorAll("h1,h2,h3,h4")].map((node) => +node.tagName[1]);
-      if (levels.filter((level) => level === 1).length !== 1) found.push("not one h1");
-      levels.forEach((level, place) => {
-        const before = place ? levels[place - 1] : level;
-        if (level > before + 1) found.push(`h${level} after h${before}`);
-      });
-      const ids = [...document.querySelectorAll("[id]")].map((node) => node.id);
-      if (new Set(ids).size !== ids.length) found.push("an id is there twice");
-      for (const node of document.querySelectorAll("[aria-labelledby], [aria-describedby]")) {
-        for (const name of ["aria-labelledby", "aria-describedby"]) {
-          const id = node.getAttribute(name);
-          if (id && !document.getElementById(id)) found.push(`${name}: no ${id}`);
-        }
-      }
-      for (const table of document.querySelectorAll("table")) {
-        if (!table.caption || !table.caption.textContent) found.push("a table has no caption");
-        if (table.querySelector("thead th:not([scope=col])")) found.push("a header has no scope");
-      }
-      for (const node of document.querySelectorAll("a[href^='#']")) {
-        const target = node.getAttribute("href");
-        if (!document.querySelector(target)) found.push(`dead link ${target}`);
-      }
-      return found;
-    }""")
-    assert problems == []
+    assert visit.page.evaluate(FAULTS) == []
+    dead = visit.page.evaluate("""() =>
+      [...document.querySelectorAll("a[href^='#']")].map((node) => node.getAttribute("href"))
+        .filter((target) => !document.querySelector(target))
+    """)
+    assert dead == []
     roles = visit.page.evaluate(
         "document.querySelectorAll('main, header, nav, [role=search]').length"
     )
@@ -286,34 +260,7 @@ def test_text_stands_out_from_its_background(browser, address, scheme):
     for name in ("wind", "ticket"):
         visit.page.locator(f"[data-query={name}]").click()
         visit.page.locator("#result summary").first.click()
-        faint = visit.page.evaluate("""() => {
-          const channels = (color) => color.match(/[\\d.]+/g).map(Number);
-          const luminance = (color) => {
-            const [r, g, b] = channels(color).map((value) => {
-              const part = value / 255;
-              return part <= 0.04045 ? part / 12.92 : ((part + 0.055) / 1.055) ** 2.4;
-            });
-            return 0.2126 * r + 0.7152 * g + 0.0722 * b;
-          };
-          const background = (node) => {
-            for (let at = node; at; at = at.parentElement) {
-              const color = getComputedStyle(at).backgroundColor;
-              if ((channels(color)[3] ?? 1) > 0) return color;
-            }
-            return "rgb(255, 255, 255)";
-          };
-          const found = [];
-          const walker = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
-          while (walker.nextNode()) {
-            const node = walker.currentNode.parentElement;
-            if (!walker.currentNode.data.trim() || !node.checkVisibility()) continue;
-            const pair = [luminance(getComputedStyle(node).color), luminance(background(node))];
-            const ratio = (Math.max(...pair) + 0.05) / (Math.min(...pair) + 0.05);
-            if (ratio < 4.5) found.push(`${ratio.toFixed(2)} ${node.outerHTML.slice(0, 80)}`);
-          }
-          return found;
-        }""")
-        assert faint == []
+        assert visit.page.evaluate(FAINT) == []
     visit.context.close()
 
 

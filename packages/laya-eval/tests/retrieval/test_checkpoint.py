@@ -10,7 +10,7 @@ TWO = Retrieved({"bm25": []}, {})
 
 
 def write(folder, key="k"):
-    checkpoint = Checkpoint(folder, key)
+    checkpoint = Checkpoint(folder, key, Retrieved)
     with checkpoint.adding() as add:
         add("q1", ONE)
         add("q2", TWO)
@@ -19,8 +19,8 @@ def write(folder, key="k"):
 
 def test_what_was_added_is_there_for_the_same_key_only(tmp_path):
     write(tmp_path)
-    assert Checkpoint(tmp_path, "k").load() == {"q1": ONE, "q2": TWO}
-    assert Checkpoint(tmp_path, "other").load() == {}
+    assert Checkpoint(tmp_path, "k", Retrieved).load() == {"q1": ONE, "q2": TWO}
+    assert Checkpoint(tmp_path, "other", Retrieved).load() == {}
 
 
 @pytest.mark.parametrize("cut", range(1, 40))
@@ -47,3 +47,17 @@ def test_discarding_deletes_the_file(tmp_path):
     checkpoint.discard()
     checkpoint.discard()
     assert list(tmp_path.iterdir()) == []
+
+
+def test_only_what_is_missing_is_computed(tmp_path):
+    checkpoint = write(tmp_path)
+    asked = []
+
+    def compute(query):
+        asked.append(query)
+        return Retrieved({"bm25": [query]}, {})
+
+    found = checkpoint.complete(["q3", "q2"], compute)
+    assert asked == ["q3"]
+    assert list(found.items()) == [("q3", Retrieved({"bm25": ["q3"]}, {})), ("q2", TWO)]
+    assert set(checkpoint.load()) == {"q1", "q2", "q3"}

@@ -83,6 +83,45 @@ def test_one_system_has_nothing_to_be_compared_with(corpus, judged):
     assert evaluation.split_halves is None
 
 
+def test_a_second_search_is_for_names_that_the_first_one_found(corpus, judged):
+    def probed(**settings):
+        measurement = Measurement(corpus, judged, Settings(systems=("bm25",), **settings))
+        return measurement.retrieve("harbour0").probed
+
+    assert probed() == {}
+    found = probed(probes=3)
+    assert list(found) == ["Westeroog", "Sunday"]
+    assert set(found["Westeroog"]) == {"harbour-0", "harbour-1"}
+
+
+def test_what_the_first_hop_misses_is_followed_into_every_ranking(corpus, judged):
+    everything = {
+        f"{place}-{n}": 1 for place in ("mill", "ferry", "dyke", "school") for n in (0, 1, 2)
+    }
+    wide = Judged({"q": "mill"}, {"q": everything})
+    systems = ("bm25", "bm25+head")
+    measurement = Measurement(corpus, wide, Settings(systems=systems, results=2, measures=("R@2",)))
+    found = measurement.measure(measurement.run()).second_hop
+    assert found.queries == ("q",)
+    assert found.documents == 9
+    assert found.pool == 0
+    assert found.rankings == {"bm25": 0.0, "bm25+head": 0.0}
+
+
+def test_what_is_not_asked_for_is_not_in_the_configuration(corpus, judged):
+    plain = Measurement(corpus, judged, Settings(systems=("bm25",)))
+    assert not {"probes", "nuggets"} & plain.configuration["settings"].keys()
+    assert "extractor" not in plain.configuration["components"]
+    settings = Settings(systems=("bm25",), probes=1, nuggets=True)
+    gold = {plain.queries[0]: [("red",)]}
+    full = Measurement(corpus, judged, settings, nuggets=gold)
+    assert {"probes", "nuggets"} <= full.configuration["settings"].keys()
+    assert "extractor" in full.configuration["components"]
+    evaluation = full.measure(full.run())
+    assert list(evaluation.answers) == ["bm25"]
+    assert plain.measure(plain.run()).answers == {}
+
+
 @pytest.mark.parametrize("change", [{"depth": 3}, {"seed": 1}, {"systems": ("rrf",)}])
 def test_the_fingerprint_moves_with_every_setting(corpus, judged, change):
     one = Measurement(corpus, judged, Settings(systems=("bm25",)))

@@ -92,7 +92,9 @@ def test_a_step_reads_the_first_candidates_and_nothing_behind_them_comes_back():
 def test_two_gates_ask_about_a_candidate_once():
     model = FakeDecisionModel()
     systems = ["rrf+filter", "rrf+order", "rrf+head"]
-    ranked = Contestants(systems, relevance=0.4, model=lambda: model).rank("revenue grew", LEGS)
+    remembering = Remembering(model)
+    contestants = Contestants(systems, relevance=0.4, model=lambda: remembering)
+    ranked = contestants.rank("revenue grew", LEGS)
     assert sum(len(states) for states, _ in model.calls) == 3
     gate = LayaGate(model=model, relevance_threshold=0.4)
     assert ids(ranked["rrf+filter"]) == ids(gate.process("revenue grew", ranked["rrf+head"]))

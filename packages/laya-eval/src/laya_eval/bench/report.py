@@ -8,9 +8,9 @@ from laya_eval.bench.machine import described
 from laya_eval.bench.row import Row
 from laya_eval.bench.setup import Size
 from laya_eval.bench.suite import NAMES, Outcome
-from laya_eval.errors import BenchError
 
-BEGIN, END = "<!-- laya bench: begin -->", "<!-- laya bench: end -->"
+#: Whose tables a page's markers hold.
+COMMAND = "laya bench"
 HEADER = ("task", "ours", "peer's", "ratio", "peer", "note")
 
 
@@ -78,15 +78,6 @@ def markdown(outcome: Outcome) -> str:
         lines += [f"| {' | '.join(HEADER)} |", f"|{'---|' * len(HEADER)}"]
         lines += [f"| {' | '.join(_escaped(cell) for cell in cells(row))} |" for row in rows]
     return "\n".join(lines) + "\n"
-
-
-def replaced(page: str, block: str, name: str) -> str:
-    """`page` with what is between the two markers replaced; raises `BenchError` without them."""
-    before, begin, rest = page.partition(BEGIN)
-    _, end, after = rest.partition(END)
-    if not begin or not end:
-        raise BenchError(f"{name} has no place for a table: put in the lines {BEGIN} and {END}")
-    return f"{before}{BEGIN}\n\n{block}\n{END}{after}"
 
 
 def _escaped(cell: str) -> str:

@@ -86,10 +86,11 @@ def bench(
         raise typer.BadParameter(f"--out {out}: the name has to end in .md or .json")
     for variable in _THREADS:  # read once, when numpy and its peers are loaded
         os.environ[variable] = "2"
-    from laya_eval.bench.report import bench_data, markdown, replaced
+    from laya_eval.bench.report import COMMAND, bench_data, markdown
     from laya_eval.bench.setup import Size
     from laya_eval.bench.suite import about, checked, run
     from laya_eval.heavy import heavy_job
+    from laya_eval.page import check_page, write_page
     from laya_eval.writing import write_files
 
     chosen = checked(names or [])
@@ -100,7 +101,8 @@ def bench(
         else:
             _table(["bench", "measures"], [list(item) for item in found.items()])
         return
-    page = None if write is None else replaced(write.read_text(encoding="utf-8"), "", str(write))
+    if write is not None:
+        check_page(write, COMMAND)
     screen = console(stderr=True)
     with heavy_job("laya bench"):
         outcome = run(
@@ -114,8 +116,8 @@ def bench(
         if out.suffix == ".json":
             text = json.dumps(bench_data(outcome), ensure_ascii=False, indent=2) + "\n"
         write_files(out.parent, {out.name: text})
-    if write is not None and page is not None:
-        write_files(write.parent, {write.name: replaced(page, markdown(outcome), str(write))})
+    if write is not None:
+        write_page(write, markdown(outcome), COMMAND)
     if as_json:
         print_json(bench_data(outcome))
     else:

@@ -9,6 +9,7 @@ import typer
 from laya_rag.cli.finding import JsonOption
 from laya_rag.cli.output import console, print_json
 
+from laya_eval.cli.decisions import decisions
 from laya_eval.cli.errors import reporting_eval_errors
 from laya_eval.cli.gate import QuietOption, decision_model
 from laya_eval.cli.gate import evaluate as measure_gate
@@ -99,6 +100,18 @@ def run(
         list[str] | None,
         typer.Option("--set", help="Override a stack's setting.", metavar="KEY=VALUE"),
     ] = None,
+    probes: Annotated[
+        int,
+        typer.Option(help="Search again for this many names that the search found.", min=0),
+    ] = 0,
+    nuggets: Annotated[
+        bool,
+        typer.Option("--nuggets", help="Measure extracted answers on the data's gold nuggets."),
+    ] = False,
+    timed: Annotated[
+        int,
+        typer.Option(help="Queries to time each system on; 0 for none.", min=0),
+    ] = 20,
     split: SplitOption = "test",
     sample: Annotated[
         int | None, typer.Option(help="Only this many queries, drawn by the seed.", min=1)
@@ -117,8 +130,9 @@ def run(
     steps over its first candidates (`rrf@60+filter`, `+order`, `+cover`, `+head`). Without
     --system: every leg, and the usual fusions.
 
-    The folder gets `report.md`, `report.json`, a TREC run for each system, and plots. A run that
-    was stopped goes on where it was when the same command is given again.
+    The folder gets `report.md`, `report.json`, a TREC run for each system, and plots, one of them
+    of cost against quality. A run that was stopped goes on where it was when the same command is
+    given again.
 
     Examples:
         laya eval run .laya/beir --data DATA/scifact --out .laya/eval/scifact
@@ -144,6 +158,8 @@ def run(
         relevance=relevance,
         model=model,
         define=_blocks(define or []),
+        probes=probes,
+        nuggets=nuggets,
         split=split,
         sample=sample,
         keep_identical_ids=keep_identical_ids,
@@ -158,13 +174,15 @@ def run(
             "sets": sets or [],
             "data": {"path": str(data), "sha256": hashes},
         }
-        evaluation = _write(measurement, facts, out, quiet=quiet)
+        evaluation, costs = _write(measurement, facts, out, timed, quiet=quiet)
     if as_json:
         from laya_eval.retrieval.report import report_data
 
-        print_json({**report_data(measurement, evaluation, facts), "report": str(out)})
+        report = report_data(measurement, evaluation, facts)
+        print_json({**report, "cost": costs, "report": str(out)})
         return
     _print(evaluation)
+    _print_costs(costs)
     console().print(f"Wrote {out / 'report.md'}.")
 
 
@@ -296,6 +314,7 @@ app.command(
         laya eval calibration --labels new-labels.jsonl --gate gate.json --json
     """,
 )(measure_gate)
+app.command()(decisions)
 app.command()(leakage)
 app.command()(poison)
 
@@ -310,11 +329,17 @@ def _open(
     quiet: bool,
 ) -> tuple[Measurement, dict[str, str]]:
     """The measurement, and the hashes of the data's files."""
-    from laya_eval.beir import data_hashes, load_judged
+    from laya_eval.beir import data_hashes, hashes, load_judged
+    from laya_eval.nuggets import load_nuggets, nugget_files
     from laya_eval.retrieval.corpus import BUNDLE, build_bundle, open_corpus
     from laya_eval.retrieval.evaluation import Measurement
 
     judged = load_judged(data, split=settings.split)
+    known = data_hashes(data, split=settings.split)
+    gold = None
+    if settings.nuggets:
+        gold = load_nuggets(data)
+        known = dict(sorted({**known, **hashes(data, nugget_files(data))}.items()))
     bundle = target
     if target.is_file():
         bundle = out / BUNDLE
@@ -323,15 +348,20 @@ def _open(
     elif sets:
         raise typer.BadParameter("--set changes a stack, and this is a bundle")
     measurement = Measurement(
-        open_corpus(bundle), judged, settings, model=lambda: decision_model(settings.model)
+        open_corpus(bundle),
+        judged,
+        settings,
+        model=lambda: decision_model(settings.model),
+        nuggets=gold,
     )
-    return measurement, data_hashes(data, split=settings.split)
+    return measurement, known
 
 
 def _write(
-    measurement: Measurement, facts: Mapping[str, Any], out: Path, *, quiet: bool
-) -> Evaluation:
-    """Run, write the report, and drop the checkpoint."""
+    measurement: Measurement, facts: Mapping[str, Any], out: Path, timed: int, *, quiet: bool
+) -> tuple[Evaluation, dict[str, Any] | None]:
+    """Run, write the report, time the systems, and drop the checkpoint."""
+    from laya_eval.retrieval.cost import cost_files, drop_costs, measure_costs, timed_queries
     from laya_eval.retrieval.report import report_files, superseded
     from laya_eval.writing import write_files
 
@@ -343,8 +373,15 @@ def _write(
     write_files(out, files)
     for path in superseded(out, files):
         path.unlink()
+    drop_costs(out)
+    costs = None
+    if timed:
+        queries = len(timed_queries(measurement, timed))
+        with counting("timed queries", queries, quiet=quiet) as advance:
+            costs = measure_costs(measurement, evaluation, timed, advance=advance)
+        write_files(out, cost_files(costs))
     checkpoint.discard()
-    return evaluation
+    return evaluation, costs
 
 
 def _print_fresh(report: Path, files: Iterable[str], *, as_json: bool) -> None:
@@ -378,6 +415,18 @@ def _print(evaluation: Evaluation) -> None:
     _table(measure_table(evaluation))
     console().print(membership_note(evaluation), style="dim")
     _print_comparisons(evaluation.comparisons)
+
+
+def _print_costs(costs: Mapping[str, Any] | None) -> None:
+    if costs is None:
+        return
+    console().print("\nMilliseconds per query on this machine", style="bold")
+    rows = [("system", "median", "95 of 100 below")]
+    rows += [
+        (name, f"{one['median_ms']:.3g}", f"{one['p95_ms']:.3g}")
+        for name, one in costs["systems"].items()
+    ]
+    _table(rows)
 
 
 def _print_comparisons(comparisons: Sequence[Comparison]) -> None:

@@ -14,7 +14,7 @@ from laya_retrieval.candidate import Candidate
 from laya_retrieval.gate.laya import LayaGate
 from laya_retrieval.guard import Guard, TenantFilter, TrustFilter
 from laya_retrieval.registry import resolve_fuser
-from laya_retrieval.retrieve.pipeline import OrchestrationPipeline, retrieve
+from laya_retrieval.retrieve.pipeline import OrchestrationPipeline, RetrievalResult, retrieve
 from laya_signals.component import fingerprint_of
 from laya_signals.registry import ProviderBlock
 
@@ -99,9 +99,13 @@ class EvidencePipeline:
         """Sixteen hex digits of `description`."""
         return fingerprint_of(self.description)
 
-    def candidates(self, query: str) -> Sequence[Candidate]:
-        """What a gate reads for `query`, best first; may be empty."""
+    def retrieve(self, query: str) -> RetrievalResult:
+        """The legs for `query` and their fusion, before anything is sifted."""
         modes = self.settings.legs
         bundle = self.backend.query(query, depth=self.settings.depth, modes=modes)
-        found = retrieve(bundle, self.backend, self._pipeline).candidates
+        return retrieve(bundle, self.backend, self._pipeline)
+
+    def candidates(self, query: str) -> Sequence[Candidate]:
+        """What a gate reads for `query`, best first; may be empty."""
+        found = self.retrieve(query).candidates
         return found if self.relevance is None else self.relevance.process(query, found)

@@ -24,7 +24,7 @@ from laya_eval.risk import RiskCoverage, aurc, best_aurc, coverage_at_risk, risk
 #: The risk at which coverage is reported.
 RISK = 0.1
 #: Confidence of a query whose gate was not reached: below every probability.
-_UNREACHED = -1.0
+UNREACHED = -1.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +50,7 @@ class Scorecard:
     #: The area that the best possible order would reach, for comparison with `aurc`.
     best_aurc: float
     bins: tuple[CalibrationBin, ...]
-    #: Loss 1 for a query that the corpus does not answer.
+    #: Loss 1 for a query that the corpus does not answer, unless `wrong` said otherwise.
     curve: RiskCoverage
 
     @property
@@ -91,19 +91,19 @@ class Scorecard:
 def scorecard(
     predictions: Sequence[Prediction],
     *,
+    wrong: Sequence[bool] | None = None,
     threshold: float = 0.5,
     resamples: int = RESAMPLES,
     seed: int = 0,
 ) -> Scorecard:
     """Measure `predictions`; intervals come from `resamples` seeded resamples of the queries.
 
+    `wrong` says for each what the risk counts; None for a query that the corpus does not answer.
     Raises `MeasureError` when there are none.
     """
     outcome = np.array([p.label.answerable for p in predictions], dtype=np.float64)
-    confidence = np.array(
-        [_UNREACHED if p.probability is None else p.probability for p in predictions]
-    )
-    loss = 1.0 - outcome
+    confidence = confidences(predictions)
+    loss = 1.0 - outcome if wrong is None else np.array(wrong, dtype=np.float64)
 
     def reached(rows: NDArray[np.intp]) -> NDArray[np.intp]:
         return rows[confidence[rows] >= 0]
@@ -124,7 +124,7 @@ def scorecard(
         predictions=tuple(predictions),
         threshold=threshold,
         measures={
-            name: _estimate(measure, everything, resamples, seed)
+            name: estimate(measure, everything, resamples, seed)
             for name, measure in measured.items()
         },
         best_aurc=best_aurc(loss),
@@ -133,12 +133,18 @@ def scorecard(
     )
 
 
-def _estimate(
+def confidences(predictions: Sequence[Prediction]) -> NDArray[np.float64]:
+    """The probabilities, `(n,)`; a query whose gate was not reached ranks below all of them."""
+    return np.array([UNREACHED if p.probability is None else p.probability for p in predictions])
+
+
+def estimate(
     measure: Callable[[NDArray[np.intp]], float],
     rows: NDArray[np.intp],
     resamples: int,
     seed: int,
 ) -> Estimate:
+    """`measure` of `rows`, and its interval; both None where it is not defined."""
     try:
         value = measure(rows)
     except MeasureError:

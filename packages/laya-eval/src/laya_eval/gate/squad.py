@@ -24,11 +24,16 @@ from typing import Any
 from laya_eval.beir import load_judged
 
 
+def kept_articles(titles: Iterable[str]) -> frozenset[str]:
+    """Every second article by title: those of which the half corpus has all paragraphs."""
+    return frozenset(sorted(set(titles))[::2])
+
+
 def make_labels(data: Path, out: Path) -> None:
     """Write the three files into folder `out`; raises `OSError` or `ValueError` for odd input."""
     corpus = _read(data / "corpus.jsonl.gz")
     titles = {row["_id"]: row["title"] for row in corpus}
-    kept = set(sorted(set(titles.values()))[::2])
+    kept = kept_articles(titles.values())
     qrels = load_judged(data).qrels
     labels: list[dict[str, Any]] = []
     half: list[dict[str, Any]] = []

@@ -59,11 +59,16 @@ class Frame:
         return pixel(self.top + (1 - value) * self.side)
 
     def axes(
-        self, horizontal: str, vertical: str, ticks: Sequence[tuple[float, str]] | None = None
+        self,
+        horizontal: str,
+        vertical: str,
+        ticks: Sequence[tuple[float, str]] | None = None,
+        rises: Sequence[tuple[float, str]] | None = None,
     ) -> list[str]:
         """Grid, border, tick labels and axis titles.
 
-        `ticks` are places and labels of the horizontal axis where it is not 0..1 itself.
+        `ticks` are places and labels of the horizontal axis where it is not 0..1 itself, `rises`
+        those of the vertical one.
         """
         right, bottom = self.left + self.side, self.top + self.side
         parts: list[str] = []
@@ -72,7 +77,7 @@ class Frame:
             x = self.x(value)
             parts.append(f'<path class="grid" d="M{x} {self.top}V{bottom}"/>')
             parts.append(label(x, str(bottom + 16), text, anchor="middle", style="quiet"))
-        for value, text in fifths:
+        for value, text in fifths if rises is None else rises:
             y = self.y(value)
             parts.append(f'<path class="grid" d="M{self.left} {y}H{right}"/>')
             parts.append(

@@ -23,7 +23,7 @@ def risk_coverage_svg(
     )
     y = frame.y(base)
     parts.append(f'<path class="guide" d="M{frame.left} {y}H{frame.left + frame.side}"/>')
-    path = "L".join(f"{frame.x(c)} {frame.y(r)}" for c, r in _thinned(curve, frame.side))
+    path = "L".join(f"{frame.x(c)} {frame.y(r)}" for c, r in thinned(curve, frame.side))
     parts.append(f'<path class="line" d="M{path}"/>')
     said = f"Answering every question has risk {base:.2f}."
     marked = False
@@ -45,8 +45,8 @@ def risk_coverage_svg(
     return frame.document(title, description, parts)
 
 
-def _thinned(curve: RiskCoverage, pixels: int) -> list[tuple[float, float]]:
-    """The last point in each column of pixels: no more can be seen."""
+def thinned(curve: RiskCoverage, pixels: int) -> list[tuple[float, float]]:
+    """The last point of the curve in each column of pixels: no more can be seen."""
     columns: dict[int, tuple[float, float]] = {}
     for coverage, risk in zip(curve.coverage.tolist(), curve.risk.tolist(), strict=True):
         columns[int(coverage * pixels)] = (coverage, risk)

@@ -67,7 +67,7 @@ def read_side(
         judged={
             file: digest
             for file, digest in report["data"]["sha256"].items()
-            if not file.startswith("corpus")
+            if file.startswith(("queries", "qrels"))
         },
     )
 

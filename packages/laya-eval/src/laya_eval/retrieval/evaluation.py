@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+from laya_rag.engine.probes import probes
 from laya_retrieval.candidate import Candidate
+from laya_retrieval.fuse.weighted import WeightedFuser
 from laya_retrieval.process.group import document_of
 from laya_signals.component import fingerprint_of
 from laya_signals.decide.base import DecisionModel
@@ -18,12 +20,15 @@ from laya_eval.bootstrap import Interval, mean_interval
 from laya_eval.comparison import Comparison, Contest, compare, mean
 from laya_eval.errors import DataError, MeasureError, UnknownSystemError
 from laya_eval.metrics import cutoff, drop_identical, membership, per_query
+from laya_eval.nuggets import Nuggets
+from laya_eval.retrieval.answer import Answering, Answers, measure_answers
 from laya_eval.retrieval.checkpoint import Checkpoint, Retrieved
 from laya_eval.retrieval.corpus import Corpus
-from laya_eval.retrieval.pool import PoolDepth, pool_by_depth
+from laya_eval.retrieval.pool import PoolDepth, best_places, pool_by_depth
+from laya_eval.retrieval.second_hop import SecondHop, second_hop
 from laya_eval.retrieval.settings import Settings
 from laya_eval.retrieval.split_halves import SplitHalves, choose_by_split_halves
-from laya_eval.retrieval.systems import Contestants, default_systems
+from laya_eval.retrieval.systems import Contestants, Remembering, default_systems
 
 #: What a comparison calls the choice by split halves.
 CHOSEN = "chosen by split halves"
@@ -54,6 +59,10 @@ class Evaluation:
     #: On the first measure, one family; empty without a baseline.
     comparisons: tuple[Comparison, ...]
     pool: tuple[PoolDepth, ...]
+    #: None where no query has several relevant documents of which the first hop misses one.
+    second_hop: SecondHop | None
+    #: By system; empty unless gold nuggets were given.
+    answers: Mapping[str, Answers]
     #: Among the systems without steps, on the first measure; None where there is no choice.
     split_halves: SplitHalves | None
 
@@ -68,7 +77,8 @@ class Measurement:
 
     Raises `UnknownSystemError` for systems that cannot be run here, `MeasureError` for measures
     that do not exist or look deeper than rankings are kept, and `DataError` when the ids
-    of queries and documents cannot be of one kind although the settings say so.
+    of queries and documents cannot be of one kind although the settings say so, or none of the
+    queries has one of the `nuggets`.
     """
 
     def __init__(
@@ -78,19 +88,15 @@ class Measurement:
         settings: Settings,
         *,
         model: Callable[[], DecisionModel] | None = None,
+        nuggets: Nuggets | None = None,
     ) -> None:
         self.corpus = corpus
         self.judged = judged
         self.settings = settings
         self.legs = corpus.chosen(settings.legs)
         names = settings.systems or default_systems(self.legs)
-        self.contestants = Contestants(
-            names,
-            candidates=settings.candidates,
-            relevance=settings.relevance,
-            keep=settings.keep,
-            define=settings.define,
-            model=model,
+        self.contestants = self.build(
+            names, None if model is None else lambda: Remembering(model())
         )
         for system in self.contestants.systems:
             if system.is_leg and system.base not in self.legs:
@@ -110,16 +116,33 @@ class Measurement:
         members = membership(judged.qrels)
         self.queries = tuple(_sampled(members, settings.sample, settings.seed))
         self.sampled_from = len(members) if len(self.queries) < len(members) else None
+        self.model = model
+        self.answering = None if nuggets is None else Answering(corpus, nuggets, self.queries)
+
+    def build(self, names: Sequence[str], model: Callable[[], DecisionModel] | None) -> Contestants:
+        """Systems with these settings; raises as `Contestants`."""
+        settings = self.settings
+        return Contestants(
+            names,
+            candidates=settings.candidates,
+            relevance=settings.relevance,
+            keep=settings.keep,
+            define=settings.define,
+            model=model,
+        )
 
     @property
     def configuration(self) -> dict[str, Any]:
         """Everything but corpus and data that decides the report, as JSON."""
+        components = self.contestants.description
+        if self.answering is not None:
+            components["extractor"] = self.answering.extractor.fingerprint
         return {
             "settings": self.settings.model_dump(mode="json"),
             "systems": [system.name for system in self.contestants.systems],
             "baseline": self.baseline,
             "legs": list(self.legs),
-            "components": self.contestants.description,
+            "components": components,
         }
 
     @property
@@ -127,37 +150,45 @@ class Measurement:
         """Sixteen hex digits of `configuration`."""
         return fingerprint_of(self.configuration)
 
-    def checkpoint(self, folder: Path, data: Mapping[str, str]) -> Checkpoint:
+    def checkpoint(self, folder: Path, data: Mapping[str, str]) -> Checkpoint[Retrieved]:
         """Where results so far are kept; `data` are the hashes of the data's files."""
-        return Checkpoint(
-            folder, fingerprint_of([self.configuration, self.corpus.identity, dict(data)])
-        )
+        key = fingerprint_of([self.configuration, self.corpus.identity, dict(data)])
+        return Checkpoint(folder, key, Retrieved)
 
     def retrieve(self, query: str) -> Retrieved:
         """What every system finds for the query with this id."""
         text = self.judged.queries[query]
-        bundle = self.corpus.view.query(text, depth=self.settings.depth, modes=self.legs)
-        legs = self.corpus.view.search(bundle)
-        relevant = {d for d, grade in self.judged.qrels[query].items() if grade > 0}
-        places = {
-            leg: {
-                document: place
-                for place, document in enumerate(self._documents(query, candidates), start=1)
-                if document in relevant
-            }
-            for leg, candidates in legs.items()
-        }
+        legs = self.search(text, self.legs)
         ranked = self.contestants.rank(text, legs)
+        answers = {}
+        if self.answering is not None and query in self.answering.nuggets:
+            answers = {
+                name: self.answering.extract(query, text, candidates)
+                for name, candidates in ranked.items()
+            }
         return Retrieved(
             rankings={
                 name: self._documents(query, candidates)[: self.settings.results]
                 for name, candidates in ranked.items()
             },
-            places=places,
+            places=self._places(query, legs),
+            probed={
+                name: best_places(self._places(query, self.search(f"{text} {name}", self.legs)))
+                for name in self._probes(text, legs)
+            },
+            answers=answers,
         )
 
+    def search(self, text: str, legs: Sequence[str]) -> Mapping[str, Sequence[Candidate]]:
+        """Each leg's passages for the words `text`, best first."""
+        view = self.corpus.view
+        return view.search(view.query(text, depth=self.settings.depth, modes=tuple(legs)))
+
     def run(
-        self, checkpoint: Checkpoint | None = None, *, advance: Callable[[], None] = lambda: None
+        self,
+        checkpoint: Checkpoint[Retrieved] | None = None,
+        *,
+        advance: Callable[[], None] = lambda: None,
     ) -> dict[str, Retrieved]:
         """What every query found, by its id; `advance` is called after each.
 
@@ -169,14 +200,7 @@ class Measurement:
                 found[query] = self.retrieve(query)
                 advance()
             return found
-        known = checkpoint.load()
-        with checkpoint.adding() as add:
-            for query in self.queries:
-                if query not in known:
-                    known[query] = self.retrieve(query)
-                    add(query, known[query])
-                advance()
-        return {query: known[query] for query in self.queries}
+        return checkpoint.complete(self.queries, self.retrieve, advance=advance)
 
     def measure(self, found: Mapping[str, Retrieved]) -> Evaluation:
         """The measures, comparisons and diagnostics of what was found."""
@@ -223,6 +247,15 @@ class Measurement:
                     deepest=settings.depth,
                 )
             ),
+            second_hop=second_hop(found, qrels, self.queries),
+            answers={}
+            if self.answering is None
+            else measure_answers(
+                found,
+                self.answering.nuggets,
+                resamples=settings.resamples,
+                seed=settings.seed,
+            ),
             split_halves=halves,
         )
 
@@ -248,6 +281,27 @@ class Measurement:
                 seed=self.settings.seed,
             )
         )
+
+    def _places(
+        self, query: str, legs: Mapping[str, Sequence[Candidate]]
+    ) -> dict[str, dict[str, int]]:
+        """Leg to relevant document to its place."""
+        grades = self.judged.qrels[query]
+        return {
+            leg: {
+                document: place
+                for place, document in enumerate(self._documents(query, candidates), start=1)
+                if grades.get(document, 0) > 0
+            }
+            for leg, candidates in legs.items()
+        }
+
+    def _probes(self, text: str, legs: Mapping[str, Sequence[Candidate]]) -> list[str]:
+        """What `search.iterate` would search for again."""
+        if not self.settings.probes:
+            return []
+        fused = WeightedFuser().fuse(list(legs.values()), names=list(legs))
+        return probes(text, fused, self.settings.probes)
 
     def _documents(self, query: str, candidates: Iterable[Candidate]) -> list[str]:
         documents = rank_documents(candidates)

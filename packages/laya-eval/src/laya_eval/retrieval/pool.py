@@ -38,7 +38,7 @@ def pool_by_depth(
     the number of relevant documents that there are, found or not.
     """
     depths = [depth for depth in DEPTHS if depth < deepest] + [deepest]
-    found = {query: _best_places(places.get(query, {})) for query in queries}
+    found = {query: best_places(places.get(query, {})) for query in queries}
     result: list[PoolDepth] = []
     for depth in depths:
         recall: list[float] = []
@@ -52,7 +52,8 @@ def pool_by_depth(
     return result
 
 
-def _best_places(legs: Mapping[str, Mapping[str, int]]) -> dict[str, int]:
+def best_places(legs: Mapping[str, Mapping[str, int]]) -> dict[str, int]:
+    """Each document's best place in any leg."""
     best: dict[str, int] = {}
     for documents in legs.values():
         for document, place in documents.items():

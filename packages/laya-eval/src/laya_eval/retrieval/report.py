@@ -11,7 +11,9 @@ from typing import Any
 
 from laya_eval.comparison import Comparison, Contest, paired_differences
 from laya_eval.plot.win_loss import win_loss_svg
+from laya_eval.retrieval.answer import EVIDENCE, NuggetRecall
 from laya_eval.retrieval.evaluation import CHOSEN, Evaluation, Measurement
+from laya_eval.retrieval.second_hop import SecondHop
 from laya_eval.trec import run_text
 
 SCHEMA_VERSION = 1
@@ -44,6 +46,8 @@ def report_data(
         },
         "comparisons": [asdict(comparison) for comparison in evaluation.comparisons],
         "pool": [asdict(depth) for depth in evaluation.pool],
+        "second_hop": None if evaluation.second_hop is None else asdict(evaluation.second_hop),
+        "answers": {name: asdict(answers) for name, answers in evaluation.answers.items()},
         "split_halves": None
         if evaluation.split_halves is None
         else asdict(evaluation.split_halves),
@@ -143,6 +147,50 @@ def pool_table(evaluation: Evaluation) -> list[tuple[str, ...]]:
     return rows
 
 
+def second_hop_table(found: SecondHop) -> list[tuple[str, ...]]:
+    """The rows of a table of what becomes of second-hop documents, its heading first."""
+    rows: list[tuple[str, ...]] = [("stage", "all of it", f"first {found.hop}")]
+    rows.append(("pool of the question", f"{found.pool:.4f}", "0"))
+    if found.searched_again is not None:
+        rows.append(("second search", "", f"{found.searched_again:.4f}"))
+        rows.append(("question, as many documents", f"{found.looked_deeper:.4f}", ""))
+    rows += [
+        (name, f"{share:.4f}", f"{found.tops[name]:.4f}") for name, share in found.rankings.items()
+    ]
+    return rows
+
+
+def answer_table(evaluation: Evaluation) -> list[tuple[str, ...]]:
+    """The rows of a table of extracted answers and of the passages behind them."""
+    rows: list[tuple[str, ...]] = [
+        (
+            "system",
+            "text",
+            "nugget recall",
+            "95% interval",
+            "characters",
+            "per 1,000 characters",
+            "95% interval",
+            "abstained",
+        )
+    ]
+    for name, answers in evaluation.answers.items():
+        rows.append((name, "answer", *_recall_cells(answers.answer), f"{answers.abstained:.2f}"))
+        rows.append((name, f"{EVIDENCE} passages", *_recall_cells(answers.evidence), ""))
+    return rows
+
+
+def _recall_cells(found: NuggetRecall) -> tuple[str, ...]:
+    ratio, span = found.per_thousand, found.per_thousand_interval
+    return (
+        f"{found.recall:.4f}",
+        f"{found.interval.low:.4f} to {found.interval.high:.4f}",
+        f"{found.characters:.0f}",
+        "" if ratio is None else f"{ratio:.3f}",
+        "" if span is None else f"{span.low:.3f} to {span.high:.3f}",
+    )
+
+
 def _plot(evaluation: Evaluation, comparison: Comparison) -> str:
     ours, theirs = (evaluation.systems[n] for n in (comparison.name, comparison.baseline))
     differences = paired_differences(
@@ -182,6 +230,23 @@ def _markdown(data: Mapping[str, Any], evaluation: Evaluation, plots: Mapping[st
         "The best MAP is that of the best order of the pool, divided by the number of relevant "
         "documents that there are.",
     ]
+    hop = evaluation.second_hop
+    if hop is not None:
+        sections += [
+            "## Second-hop retention",
+            markdown_table(second_hop_table(hop)),
+            f"{len(hop.queries)} queries have several relevant documents of which no leg has all "
+            f"among its first {hop.hop}; they miss {hop.documents}. The table has the share of "
+            "those that is still there, the mean over these queries.",
+        ]
+    if evaluation.answers:
+        sections += [
+            "## Extracted answers",
+            markdown_table(answer_table(evaluation)),
+            "The share of a query's gold nuggets that is said word for word by the sentences "
+            f"extracted from the first {EVIDENCE} passages, and by the passages themselves; per "
+            "1,000 characters is the ratio of the means.",
+        ]
     halves = evaluation.split_halves
     if halves is not None:
         shares = ", ".join(f"{name} {share:.0%}" for name, share in halves.chosen.items())
@@ -201,4 +266,12 @@ def _markdown(data: Mapping[str, Any], evaluation: Evaluation, plots: Mapping[st
     return "\n\n".join(sections) + "\n"
 
 
-_LONG = ("membership", "systems", "comparisons", "pool", "split_halves")
+_LONG = (
+    "membership",
+    "systems",
+    "comparisons",
+    "pool",
+    "second_hop",
+    "answers",
+    "split_halves",
+)

@@ -37,6 +37,10 @@ class Settings(BaseModel):
     model: str = "decision.mini"
     #: Fusers and processors under names of their own, as provider blocks.
     define: dict[str, dict[str, Any]] = Field(default_factory=dict)
+    #: Names that the first search found to search for again, for the diagnostic of second hops.
+    probes: int = Field(default=0, ge=0, exclude_if=lambda value: value == 0)
+    #: Measure what is extracted from the first passages against the data's gold answers.
+    nuggets: bool = Field(default=False, exclude_if=lambda value: not value)
     split: str = "test"
     #: Only this many queries, drawn with the seed; None for all.
     sample: int | None = Field(default=None, ge=1)

@@ -115,7 +115,7 @@ class Contestants:
         wanted = {step for system in self.systems for step in system.steps}
         judge: DecisionModel | None = None
         if model is not None and wanted & set(GATES):
-            judge = Remembering(model())
+            judge = model()
         makers: dict[str, Callable[[], Processor]] = {
             "head": Identity,
             "cover": partial(CoverageSelector, top_k=keep),
