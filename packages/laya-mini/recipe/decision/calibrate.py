@@ -1,14 +1,15 @@
-"""Fit the temperature and the relevance threshold on the calibration split.
+"""Fit the temperature, the calibration and the relevance threshold on held-out articles.
 
     python calibrate.py --checkpoint CHECKPOINT --items ITEMS
 
 Writes into CHECKPOINT/rl_agent_config.json: `temperature` (noul, clamped to [0.5, 5]; it is the
-format's own and what PyPI `laya` applies), `calibration` (a slope for answerability on the logit
-after the temperature, which a runtime that knows the question may apply) and `thresholds`. For the
-temperature every (question, data set) weighs the same, whatever its size. The slope is fitted on
-SQuAD's pairs of a question with its own paragraph or the nearest other one: there a wrong passage
-looks right, as it does behind a search, and there the model is too sure of itself. Offsets are not
-fitted: on articles that no step saw they did more harm than good.
+format's own and what PyPI `laya` applies), `calibration` (slope and offset on the logit after the
+temperature, which a runtime that knows the question may apply) and `thresholds`. Fitted on the
+calibration and the validation split together: one has a single large SQuAD article. Every
+(question, data set) weighs the same, whatever its size, except for answerability's slope. That is
+fitted on SQuAD's pairs of a question with its own paragraph or the nearest other one: there a
+wrong passage looks right, as it does behind a search, and there the model is too sure of itself;
+it has no offset, which on articles that no step saw did more harm than good.
 """
 
 from __future__ import annotations
@@ -42,7 +43,7 @@ def fit(z: Tensor, y: Tensor, w: Tensor, offset: bool) -> tuple[float, float]:
         return loss
 
     opt.step(closure)
-    return float(a.exp()), float(b)
+    return float(a.detach().exp()), float(b.detach())
 
 
 def main() -> None:
@@ -51,11 +52,13 @@ def main() -> None:
     ap.add_argument("--checkpoint", type=Path, required=True)
     ap.add_argument("--items", type=Path, required=True)
     ap.add_argument("--bf16", action="store_true", help="quicker, for development")
-    ap.add_argument("--keep", type=float, default=0.97, help="share of relevant ones to keep")
+    ap.add_argument("--keep", type=float, default=0.98, help="share of relevant ones to keep")
     args = ap.parse_args()
     torch.set_num_threads(2)
     items: list[dict[str, Any]] = [
-        json.loads(x) for x in (args.items / "cal.jsonl").open(encoding="utf-8")
+        json.loads(x)
+        for split in ("cal", "val")
+        for x in (args.items / f"{split}.jsonl").open(encoding="utf-8")
     ]
     model, seqs, config = load(args.checkpoint)
     z = score(model, seqs, items, bf16=args.bf16)
@@ -87,10 +90,15 @@ def main() -> None:
                 "ece_hard_slope": ece(yt[hard].tolist(), after[hard].tolist()),
             }
         if t == "rel":
+            wt = w[at] / w[at].sum()
+            a, b = fit(zt, yt, wt, offset=True)
+            config["calibration"][name] = {"slope": round(a, 4), "offset": round(b, 4)}
+            after = torch.sigmoid(a * zt + b)
+            report[name] |= {"slope": a, "offset": b, "ece": ece(yt.tolist(), after.tolist())}
             # claims and questions about abstracts are the hard case for a filter
             hit = sorted(
                 float(p)
-                for p, i in zip(before, at, strict=True)
+                for p, i in zip(after, at, strict=True)
                 if items[i]["y"] > 0.5 and items[i]["src"].startswith(("squad", "pubmedqa"))
             )
             config["thresholds"]["relevance_keep"] = round(hit[int((1 - args.keep) * len(hit))], 4)

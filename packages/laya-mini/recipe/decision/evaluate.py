@@ -107,7 +107,9 @@ def wikiqa(data: Path, run: Scorer) -> dict[str, Any]:
     }
 
 
-def scifact(data: Path, run: Scorer, keep_at: dict[str, float]) -> dict[str, Any]:
+def scifact(
+    data: Path, run: Scorer, keep_at: dict[str, float], calibration: dict[str, float] | None
+) -> dict[str, Any]:
     """BM25's top 20 of SciFact: what the filter keeps, and nDCG@10 when it reorders."""
     docs = read_jsonl(data / "scifact" / "corpus.jsonl.gz")
     queries = {q["_id"]: q["text"] for q in read_jsonl(data / "scifact" / "queries.jsonl.gz")}
@@ -116,7 +118,8 @@ def scifact(data: Path, run: Scorer, keep_at: dict[str, float]) -> dict[str, Any
     ids = [d["_id"] for d in docs]
     bm25 = BM25(f"{d['title']} {d['text']}" for d in docs)
     tops = {q: bm25.top(queries[q], 20) for q in qrels}
-    p = iter(run([{"t": "rel", "q": queries[q], "d": texts[i]} for q in qrels for i in tops[q]]))
+    pairs = [{"t": "rel", "q": queries[q], "d": texts[i]} for q in qrels for i in tops[q]]
+    p = iter([corrected(v, calibration) for v in run(pairs)])
     kept: dict[str, list[int]] = {k: [0, 0] for k in keep_at}
     total = 0
     base, mine, mixed = [], [], []
@@ -259,7 +262,7 @@ def main() -> None:
         cuts = {"at .5": 0.5, "at .3": 0.3, "at .2": 0.2, "at .1": 0.1}
         if "relevance_keep" in config.get("thresholds", {}):
             cuts["keep"] = config["thresholds"]["relevance_keep"]
-        result["scifact"] = scifact(args.data, run, cuts)
+        result["scifact"] = scifact(args.data, run, cuts, calibration.get("relevance"))
     if args.out:
         args.out.write_text(json.dumps(result, indent=1) + "\n")
     for name in ("answerability", "relevance"):

@@ -56,6 +56,34 @@ SHARES = {
         "ans pubmedqa": 0.5,
         "ans chunking": 0.6,
     },
+    # Single sentences above all.
+    "sentences": {
+        "ans soft health": 0.0,
+        "ans soft": 1.0,
+        "rel soft": 0.2,
+        "rel": 0.1,
+        "ans": 0.12,
+    },
+    # Beside the soft labels of distil.py, after the others: a little of everything.
+    "settle": {
+        "rel soft": 1.0,
+        "ans soft": 1.0,
+        "rel claim": 0.6,
+        "rel pubmedqa": 0.4,
+        "rel": 0.4,
+        "ans window": 0.3,
+        "ans inserted": 0.25,
+        "ans removed": 0.3,
+        "ans edited": 0.4,
+        "ans sentence-no": 0.3,
+        "ans multi": 0.35,
+        "ans near": 0.3,
+        "ans far": 0.15,
+        "ans cloze": 0.2,
+        "ans medquad": 0.3,
+        "ans pubmedqa": 0.3,
+        "ans chunking": 0.35,
+    },
     "hard": {
         "rel": 0.22,
         "ans window": 0.5,
@@ -258,7 +286,7 @@ def main() -> None:
         y = torch.tensor([float(it["y"]) for it, _ in group])
         start, end = [], []
         for it, (_, _, _, s, e) in group:
-            if it["t"] == "ans" and it["y"] < 0.3:
+            if it["t"] == "ans" and it["y"] < 0.3 and not it["src"].startswith("soft"):
                 s = e = 0
             start.append(s)
             end.append(e)
