@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 from laya_eval.bench.machine import described, machine
-from laya_eval.bench.report import COMMAND, bench_data, command, markdown, number
+from laya_eval.bench.report import COMMAND, bench_data, command, markdown, number, summary
 from laya_eval.bench.row import Row
 from laya_eval.bench.setup import Size
 from laya_eval.bench.suite import NAMES, Outcome
@@ -37,6 +37,24 @@ def test_a_table_has_the_command_the_machine_and_every_cell() -> None:
     assert text.startswith("Measured by `laya bench query` on Abacus, 2 cores, Linux; Python")
     assert "| search \\| find | 1.23 ms | 12.3 ms | 10.00 | peer 1.0 | same results |" in text
     assert "| search | 1.23 ms |  |  | other | other is not installed; `get it` |" in text
+
+
+def test_a_summary_has_the_first_comparison_with_each_peer() -> None:
+    more = [
+        *ROWS,
+        Row("search, p95", "ms", 2.0, "peer 1.0", 3.0),
+        Row("search", "ms", 2.0, "rival 2", 1.0),
+    ]
+    head, blank, *table = summary(outcome(rows={"query": more, "ingest": ROWS})).splitlines()
+    assert head.startswith("Measured by `laya bench query ingest` on Abacus")
+    assert blank == ""
+    assert table == [
+        "| task | ours | peer's | ratio | peer |",
+        "|---|---|---|---|---|",
+        "| search \\| find | 1.23 ms | 12.3 ms | 10.00 | peer 1.0 |",
+        "| search | 2 ms | 1 ms | 0.50 | rival 2 |",
+        "| search \\| find | 1.23 ms | 12.3 ms | 10.00 | peer 1.0 |",
+    ]
 
 
 @pytest.mark.parametrize(

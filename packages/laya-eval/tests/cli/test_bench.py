@@ -48,7 +48,8 @@ def test_the_result_goes_to_the_terminal_and_to_files(tmp_path: Path) -> None:
     assert [(row["bench"], row["ratio"]) for row in data["rows"]] == [("query", 2.0), ("gate", 2.0)]
     assert json.loads(json_file.read_text()) == data
     assert "| task | 1 ms | 2 ms | 2.00 | peer 1.0 |" in page.read_text()
-    done = run(app, [*shared, "--out", str(md_file)])
+    done = run(app, [*shared, "--out", str(md_file), "--summary", str(page)])
+    assert page.read_text().count("| task | 1 ms | 2 ms | 2.00 | peer 1.0 |\n") == 2
     assert "peer 1.0" in done.stdout
     assert "laya bench query gate --quick" in md_file.read_text()
 
@@ -69,10 +70,11 @@ def test_wrong_usage_says_what_is_wrong(arguments: list[str], code: int, message
 
 
 @pytest.mark.usefixtures("rows")
-def test_a_page_without_a_place_fails_before_anything_runs(tmp_path: Path) -> None:
+@pytest.mark.parametrize("option", ["--write", "--summary"])
+def test_a_page_without_a_place_fails_before_anything_runs(tmp_path: Path, option: str) -> None:
     page = tmp_path / "page.md"
     page.write_text("no markers")
-    done = run(app, ["bench", "query", "--write", str(page)])
+    done = run(app, ["bench", "query", option, str(page)])
     assert done.exit_code == 1
     assert "has no place for a table" in done.stderr
     assert "query …" not in done.stderr

@@ -80,5 +80,24 @@ def markdown(outcome: Outcome) -> str:
     return "\n".join(lines) + "\n"
 
 
+def summary(outcome: Outcome) -> str:
+    """One table of the first comparison of each benchmark with each of its peers."""
+    kept = (0, 1, 2, 3, 4)  # all but the note
+    lines = [
+        f"Measured by `{command(outcome)}` on {described(outcome.machine)}",
+        "",
+        f"| {' | '.join(HEADER[at] for at in kept)} |",
+        f"|{'---|' * len(kept)}",
+    ]
+    for rows in outcome.rows.values():
+        seen: set[str] = set()
+        for row in rows:
+            if row.ratio is not None and row.peer not in seen:
+                seen.add(row.peer)
+                texts = cells(row)
+                lines.append(f"| {' | '.join(_escaped(texts[at]) for at in kept)} |")
+    return "\n".join(lines) + "\n"
+
+
 def _escaped(cell: str) -> str:
     return cell.replace("|", "\\|")

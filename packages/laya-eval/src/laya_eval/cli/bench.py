@@ -60,6 +60,15 @@ def bench(
             dir_okay=False,
         ),
     ] = None,
+    summary_page: Annotated[
+        Path | None,
+        typer.Option(
+            "--summary",
+            help="Replace what is between the same markers of this page by one short table.",
+            exists=True,
+            dir_okay=False,
+        ),
+    ] = None,
     listed: Annotated[
         bool, typer.Option("--list", help="Say what each benchmark measures, and end.")
     ] = False,
@@ -77,7 +86,7 @@ def bench(
 
         laya bench query memory --json
 
-        laya bench --write docs/benchmarks.md
+        laya bench --write docs/benchmarks.md --summary README.md
 
         laya bench chunking stages --data DATA/scifact --out bench.md
 
@@ -86,7 +95,7 @@ def bench(
         raise typer.BadParameter(f"--out {out}: the name has to end in .md or .json")
     for variable in _THREADS:  # read once, when numpy and its peers are loaded
         os.environ[variable] = "2"
-    from laya_eval.bench.report import COMMAND, bench_data, markdown
+    from laya_eval.bench.report import COMMAND, bench_data, markdown, summary
     from laya_eval.bench.setup import Size
     from laya_eval.bench.suite import about, checked, run
     from laya_eval.heavy import heavy_job
@@ -101,8 +110,9 @@ def bench(
         else:
             _table(["bench", "measures"], [list(item) for item in found.items()])
         return
-    if write is not None:
-        check_page(write, COMMAND)
+    for page in (write, summary_page):
+        if page is not None:
+            check_page(page, COMMAND)
     screen = console(stderr=True)
     with heavy_job("laya bench"):
         outcome = run(
@@ -118,6 +128,8 @@ def bench(
         write_files(out.parent, {out.name: text})
     if write is not None:
         write_page(write, markdown(outcome), COMMAND)
+    if summary_page is not None:
+        write_page(summary_page, summary(outcome), COMMAND)
     if as_json:
         print_json(bench_data(outcome))
     else:
