@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from laya_eval.bench.machine import described
 from laya_eval.bench.row import Row
 from laya_eval.bench.setup import Size
 from laya_eval.bench.suite import NAMES, Outcome
+from laya_eval.markdown import markdown_table
 
 #: Whose tables a page's markers hold.
 COMMAND = "laya bench"
@@ -74,30 +76,22 @@ def markdown(outcome: Outcome) -> str:
     """A section with its command, the machine, and a table for each benchmark."""
     lines = [f"Measured by `{command(outcome)}` on {described(outcome.machine)}"]
     for name, rows in outcome.rows.items():
-        lines += ["", f"### {name}", ""]
-        lines += [f"| {' | '.join(HEADER)} |", f"|{'---|' * len(HEADER)}"]
-        lines += [f"| {' | '.join(_escaped(cell) for cell in cells(row))} |" for row in rows]
+        lines += ["", f"### {name}", "", markdown_table([HEADER, *map(_escaped, rows)])]
     return "\n".join(lines) + "\n"
 
 
 def summary(outcome: Outcome) -> str:
     """One table of the first comparison of each benchmark with each of its peers."""
-    kept = (0, 1, 2, 3, 4)  # all but the note
-    lines = [
-        f"Measured by `{command(outcome)}` on {described(outcome.machine)}",
-        "",
-        f"| {' | '.join(HEADER[at] for at in kept)} |",
-        f"|{'---|' * len(kept)}",
-    ]
+    table: list[Sequence[str]] = [HEADER[:-1]]  # all but the note
     for rows in outcome.rows.values():
         seen: set[str] = set()
         for row in rows:
             if row.ratio is not None and row.peer not in seen:
                 seen.add(row.peer)
-                texts = cells(row)
-                lines.append(f"| {' | '.join(_escaped(texts[at]) for at in kept)} |")
-    return "\n".join(lines) + "\n"
+                table.append(_escaped(row)[:-1])
+    measured = f"Measured by `{command(outcome)}` on {described(outcome.machine)}"
+    return f"{measured}\n\n{markdown_table(table)}\n"
 
 
-def _escaped(cell: str) -> str:
-    return cell.replace("|", "\\|")
+def _escaped(row: Row) -> list[str]:
+    return [cell.replace("|", "\\|") for cell in cells(row)]

@@ -10,9 +10,9 @@ from typing import Any
 from laya_eval.inspect.collection import Collection, Question
 from laya_eval.inspect.ranking import DEPTH, RRF_K, TOP, Ranker, Trace, missing
 from laya_eval.inspect.vectors import VECTORS, Vectors
+from laya_eval.markdown import markdown_table
 from laya_eval.metrics import per_query
 from laya_eval.reading import file_sha256
-from laya_eval.retrieval.report import markdown_table
 
 SCHEMA_VERSION = 1
 KIND = "inspectable"

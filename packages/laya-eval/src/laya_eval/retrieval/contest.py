@@ -10,10 +10,11 @@ from pathlib import Path
 from laya_eval.beir import load_judged
 from laya_eval.comparison import Comparison, Contest, Values, paired_differences
 from laya_eval.errors import DataError, UnknownSystemError
+from laya_eval.markdown import markdown_table
 from laya_eval.metrics import drop_identical, per_query
 from laya_eval.plot.win_loss import win_loss_svg
 from laya_eval.retrieval.check import read_report
-from laya_eval.retrieval.report import comparison_table, markdown_table, slug
+from laya_eval.retrieval.report import comparison_table, slug
 from laya_eval.trec import read_run
 
 

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from laya_eval.comparison import Comparison, Contest, paired_differences
+from laya_eval.markdown import markdown_table
 from laya_eval.plot.win_loss import win_loss_svg
 from laya_eval.retrieval.answer import EVIDENCE, NuggetRecall
 from laya_eval.retrieval.evaluation import CHOSEN, Evaluation, Measurement
@@ -116,12 +117,6 @@ def measure_table(evaluation: Evaluation) -> list[tuple[str, ...]]:
         means = [f"{measured.means[measure]:.4f}" for measure in measures]
         rows.append((name, means[0], f"{interval.low:.4f} to {interval.high:.4f}", *means[1:]))
     return rows
-
-
-def markdown_table(rows: Sequence[Sequence[str]]) -> str:
-    """A Markdown table; the first row is its heading."""
-    lines = ["| " + " | ".join(row) + " |" for row in rows]
-    return "\n".join([lines[0], "|" + "---|" * len(rows[0]), *lines[1:]])
 
 
 def p_value(p: float) -> str:

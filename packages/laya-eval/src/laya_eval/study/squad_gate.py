@@ -28,6 +28,7 @@ from laya_eval.gate.labels import Labels, load_labels
 from laya_eval.gate.scorecard import Estimate, Scorecard
 from laya_eval.gate.squad import make_labels
 from laya_eval.heavy import heavy_job
+from laya_eval.markdown import markdown_table
 from laya_eval.page import check_page, write_page
 
 #: Whose table a page's markers hold.
@@ -60,13 +61,13 @@ def fitted(
 
 def table(fits: Iterable[tuple[str, Labels, GateFit]]) -> str:
     """A Markdown table with a row for each set of labels and split."""
-    rows: list[Sequence[str]] = [HEADING, ["---"] * len(HEADING)]
+    rows: list[Sequence[str]] = [HEADING]
     for name, labels, fit in fits:
         said = f"{name}: {len(labels.queries):,} questions, {labels.answerable:,} answerable"
         rows.append([said, "random", *_figures(fit.random)])
         if fit.held_out is not None:
             rows.append(["", "whole articles held out", *_figures(fit.held_out)])
-    return "\n".join(f"| {' | '.join(row)} |" for row in rows) + "\n"
+    return markdown_table(rows) + "\n"
 
 
 def _figures(card: Scorecard) -> list[str]:

@@ -15,6 +15,7 @@ from laya_index.process import RunReport, process
 from laya_index.stack import load_stack
 
 from laya_rag.engine import CancelToken
+from laya_rag.engine.cancel import StoppingProgress
 from laya_rag.serving.errors import InvalidArgumentsError, NotFoundError, ServerSetupError
 
 #: Told how much is done, of how much if that is known, and what is being done.
@@ -128,11 +129,11 @@ class Writing:
                     shutil.rmtree(part)
 
 
-class _Steps:
+class _Steps(StoppingProgress):
     """The progress of a run, and where it is stopped."""
 
     def __init__(self, cancel: CancelToken, progress: Progress) -> None:
-        self._cancel = cancel
+        super().__init__(cancel)
         self._progress = progress
         self._name = ""
         self._done = 0
@@ -142,14 +143,14 @@ class _Steps:
 
     def stage(self, name: str, total: int | None) -> None:
         """A stage begins."""
-        self._cancel.check()
+        super().stage(name, total)
         self._before += self._done
         self._name, self._total, self._done = name, total, 0
         self._tell()
 
-    def advance(self, documents: int, chunks: int) -> None:  # noqa: ARG002
+    def advance(self, documents: int, chunks: int) -> None:
         """So many more are done."""
-        self._cancel.check()
+        super().advance(documents, chunks)
         self._done += documents
         self._tell()
 

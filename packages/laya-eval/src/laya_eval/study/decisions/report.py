@@ -10,6 +10,7 @@ from typing import Any
 from laya_eval.comparison import Comparison
 from laya_eval.gate.report import predictions_json
 from laya_eval.gate.scorecard import Estimate
+from laya_eval.markdown import markdown_table
 from laya_eval.plot.reliability import reliability_svg
 from laya_eval.plot.risk_curves import risk_curves_svg
 from laya_eval.retrieval.report import slug
@@ -177,11 +178,6 @@ def _number(found: Estimate, *, interval: bool = True) -> str:
     return f"{found.value:.3f} ({found.interval.low:.3f}–{found.interval.high:.3f})"
 
 
-def _table(heading: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
-    lines = [f"| {' | '.join(heading)} |", f"|{'---|' * len(heading)}"]
-    return "\n".join([*lines, *(f"| {' | '.join(row)} |" for row in rows)])
-
-
 def _kin(folder: str) -> str:
     return "in" if DATA_SETS[folder].kin else "out"
 
@@ -216,7 +212,7 @@ def _pair_table(pairs: Sequence[PairResult]) -> str:
         "ECE recalibrated, random / groups",
         *ANSWERED,
     )
-    return _table(heading, rows)
+    return markdown_table([heading, *rows])
 
 
 def _summary(corpora: Sequence[CorpusResult]) -> str:
@@ -246,7 +242,7 @@ def _summary(corpora: Sequence[CorpusResult]) -> str:
         "questions to fit on",
         "wrong when all are answered",
     )
-    return _table(heading, rows)
+    return markdown_table([heading, *rows])
 
 
 def _corpus_section(one: CorpusResult, plots: dict[str, str], folder: str) -> list[str]:
@@ -262,7 +258,7 @@ def _corpus_section(one: CorpusResult, plots: dict[str, str], folder: str) -> li
         if card.scores is not None
     ]
     heading = ("gate", "held out", "ROC-AUC", "ECE", "Brier")
-    first = _table((*heading, *ANSWERED), calibration)
+    first = markdown_table([(*heading, *ANSWERED), *calibration])
     always = outcome.card(ALWAYS, AS_IT_IS)
     shown = [card for key in SHOWN if (card := outcome.card(*key)) is not None]
     second = _abstention([(card.gate, card) for card in shown], always)
@@ -284,7 +280,7 @@ def _abstention(rows: Sequence[tuple[str, Card]], always: Card | None = None) ->
         base = cell(always, "wrong@1")
         cells.insert(0, [ALWAYS, base, *("the same" for _ in COVERAGES[1:]), "the same"])
     coverages = [f"{coverage:.0%} answered" for coverage in COVERAGES]
-    return _table(("wrong answers of the answered", *coverages, "AURC"), cells)
+    return markdown_table([("wrong answers of the answered", *coverages, "AURC"), *cells])
 
 
 def _risk(name: str, curves: Mapping[str, RiskCoverage], plots: dict[str, str]) -> tuple[str, str]:
@@ -324,7 +320,7 @@ def _transfer_table(result: StudyResult) -> str:
                 else f"{cell(card, 'roc_auc')} / {cell(card, 'ece', interval=False)}"
             )
         rows.append(row)
-    return _table(("fitted on ↓, measured on →", *names), rows)
+    return markdown_table([("fitted on ↓, measured on →", *names), *rows])
 
 
 def _comparison_table(result: StudyResult) -> str:
@@ -340,7 +336,7 @@ def _comparison_table(result: StudyResult) -> str:
     for score in SCORES:
         heading += [f"fewer wrong than {score}", "q", "least detectable"]
     note = f"Wrong answers per answer given when {COMPARED_AT:.0%} of the questions are answered."
-    return f"{note}\n\n{_table(heading, rows)}"
+    return f"{note}\n\n{markdown_table([heading, *rows])}"
 
 
 def _compared(found: Comparison) -> list[str]:
